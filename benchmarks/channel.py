@@ -10,7 +10,7 @@ def ours(path: str, channel: str, epsilon: str) -> Figures:
     from made import SHAPES
     from tacit.channels import compile_channel
     from tacit.collection.perturb import perturb
-    from tacit.collection.rated import Rated
+    from tacit.collection.plans import Rated
     from tacit.models import ChannelMF, evidence
     from tacit.readers import read, synthetic
 

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 
 from sample_flood import asked, claimed, sent, served
 from tacit.collector.http.app import application
-from tacit.wire import schedule
+from tacit.wire import task as wire_task
 from tacit.wire.report import upload
 from tacit.wire.task import Task
 
@@ -33,7 +33,7 @@ def stored(folder: str, task: Task) -> ASGIApp:
 def good(task: Task) -> bytes:
     """An upload of one new person about what they were asked."""
     person = secrets.token_hex(16)
-    return upload([claimed(task, person, schedule.asked(task, person))])
+    return upload([claimed(task, person, wire_task.asked(task, person))])
 
 
 def dawdling(port: int, path: str, connections: int) -> list[socket.socket]:

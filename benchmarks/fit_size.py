@@ -33,7 +33,7 @@ from followed import followed
 from measure import Clock
 from tacit import models
 from tacit.channels import compile_channel
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.collection.report_file import read_reports, write_perturbed
 from tacit.metrics.accuracy import rmse
 from tacit.models import Fitted

@@ -24,11 +24,11 @@ from tacit import Catalogue, compile_channel, perturb, read
 from tacit.metrics.lists import list_figures
 from tacit.metrics.split import SplitProtocol
 from tacit.models import FittedLists, list_model
+from tacit.models.lists.baselines import Popularity
 from tacit.models.lists.ease import EASE
 from tacit.models.lists.graph_filter import GraphFilter
 from tacit.models.lists.interactions import interactions
 from tacit.models.lists.item_weights import Directions, ItemWeights
-from tacit.models.lists.popularity import Popularity
 from tacit.ratings import Ratings
 from tacit.wire.binary import Bytes
 from tacit.wire.list_model import ListModel

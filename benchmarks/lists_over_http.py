@@ -37,9 +37,9 @@ from tacit.experiments.progress import bar
 from tacit.metrics.split import SplitProtocol
 from tacit.models import list_model
 from tacit.models.lists.from_ratings import top_n
+from tacit.planning.fleet import Fleet, FleetOutcome
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
-from tacit.simulation.fleet import Fleet, FleetOutcome
 from tacit.vocabulary import Vocabulary
 from tacit.wire.task import Task
 

@@ -14,9 +14,9 @@ BEST = 50
 def ours(path: str) -> Figures:
     import numpy as np
 
-    from tacit.crossdomain.neighbours.adjusted_cosine import Adjusted
-    from tacit.engines.local import Local
-    from tacit.kernels.similar import Wanted
+    from tacit.crossdomain.neighbours import Adjusted
+    from tacit.engines.engine import Local
+    from tacit.kernels.neighbourhood.similar import Wanted
 
     users, items, ratings = _load(path)
     points = np.rint(2 * ratings).astype(np.int64) << 8

@@ -39,18 +39,17 @@ from matplotlib.figure import Figure
 from followed import followed
 from tacit import models
 from tacit.channels import compile_channel
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.collection.report_file import write_perturbed
 from tacit.collection.spark import write_perturbed_on_spark
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.x_map.baseliner import compare_items
 from tacit.crossdomain.x_map.x_map import EVERYBODY
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.spark import Spark
 from tacit.engines.spark_session import session
-from tacit.kernels.similar import Wanted
+from tacit.kernels.neighbourhood.similar import Wanted
 from tacit.models import Fitted, device_predict
 from tacit.ratings import Ratings
 from tacit.readers import synthetic

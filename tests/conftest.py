@@ -23,9 +23,8 @@ from hypothesis import HealthCheck, settings
 from tacit.channels import compile_channel
 from tacit.channels.table import Channel
 from tacit.cli import main
-from tacit.collection.rated import Rated
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.collection.plans import Rated
+from tacit.engines.engine import Engine, Local
 from tacit.engines.spark import Spark
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.learners import Learner

@@ -8,10 +8,8 @@ import pytest
 
 from tacit.channels import MECHANISMS, choose, compile_channel, fisher_information, threshold_mix
 from tacit.channels.table import Channel
-from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
-from tacit.collection.sample import Sample
+from tacit.collection.plans import Catalogue, Rated, Sample
 from tacit.crossdomain.domains import Domains
 from tacit.device.client import Client
 from tacit.device.transport import Answer

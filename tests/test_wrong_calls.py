@@ -41,7 +41,7 @@ from tacit.audit.attacks import attack
 from tacit.audit.attacks.world import World
 from tacit.audit.one_run import one_run
 from tacit.channels import fisher_information
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.models import evidence, interactions, list_model
 from tacit.plugins import register
 from tacit.readers import titles

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from tacit.channels import choose as choose
     from tacit.channels import compile_channel as compile_channel
     from tacit.channels.table import Channel as Channel
-    from tacit.collection.catalogue import Catalogue as Catalogue
     from tacit.collection.perturb import perturb as perturb
-    from tacit.collection.rated import Rated as Rated
-    from tacit.collection.sample import Sample as Sample
+    from tacit.collection.plans import Catalogue as Catalogue
+    from tacit.collection.plans import Rated as Rated
+    from tacit.collection.plans import Sample as Sample
     from tacit.device.client import Client as Client
-    from tacit.device.list_profile import ListProfile as ListProfile
+    from tacit.device.profile import ListProfile as ListProfile
     from tacit.device.profile import Profile as Profile
     from tacit.errors import BudgetError as BudgetError
     from tacit.errors import CertificateError as CertificateError
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BudgetError": "errors",
-    "Catalogue": "collection.catalogue",
+    "Catalogue": "collection.plans",
     "CertificateError": "errors",
     "Channel": "channels.table",
     "Client": "device.client",
@@ -55,14 +55,14 @@ _HOMES = {
     "Guarantee": "privacy.guarantee",
     "ItemModel": "wire.item_model",
     "ListModel": "wire.list_model",
-    "ListProfile": "device.list_profile",
+    "ListProfile": "device.profile",
     "Profile": "device.profile",
-    "Rated": "collection.rated",
+    "Rated": "collection.plans",
     "RatingScale": "scale",
     "Ratings": "ratings",
     "Reports": "reports",
     "RequestError": "errors",
-    "Sample": "collection.sample",
+    "Sample": "collection.plans",
     "TacitError": "errors",
     "as_ratings": "readers",
     "at_home": "models",

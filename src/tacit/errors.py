@@ -9,6 +9,10 @@
 The command line prints the sentence and exits with status 1 for each of them.
 """
 
+from numbers import Integral
+from pathlib import Path
+from typing import TypeVar
+
 
 class TacitError(Exception):
     """Base of every error that Tacit raises on purpose."""
@@ -28,3 +32,34 @@ class CertificateError(TacitError):
 
 class BudgetError(TacitError):
     """A person's lifetime limit of epsilon does not allow another draw."""
+
+
+# Argument validation.
+
+Kind = TypeVar("Kind")
+
+
+def must_be(kind: type[Kind], value: object, what: str, remedy: str) -> Kind:
+    """Return the value if it has the type; raises `RequestError` with the remedy otherwise."""
+    if not isinstance(value, kind):
+        raise RequestError(f"Expected {what}, got {type(value).__name__}; {remedy}.")
+    return value
+
+
+def whole(what: str, value: object, least: int | None = None) -> int:
+    """Return the integer; raises `RequestError` for other values, and for one below `least`."""
+    bound = "" if least is None else f" of at least {least}"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise RequestError(f"{what} must be an integer{bound}, got {value!r}.")
+    if least is not None and value < least:
+        raise RequestError(f"{what} must be an integer{bound}, got {value!r}.")
+    return int(value)
+
+
+def path(value: object) -> Path:
+    """Return the path; raises `RequestError` for other types."""
+    if not isinstance(value, str | Path):
+        raise RequestError(
+            f"The path must be a string or a Path, as in 'ratings.csv', got {value!r}."
+        )
+    return Path(value)

@@ -12,10 +12,9 @@ from typing import Any, Literal, cast, overload
 
 from tacit import models, registry, training
 from tacit.channels import MECHANISMS
-from tacit.errors import RequestError
-from tacit.given import whole
+from tacit.errors import RequestError, whole
 from tacit.models import Fitted, FittedLists
-from tacit.privacy.epsilon import epsilon_text
+from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings
 from tacit.registry import Registry

@@ -26,7 +26,7 @@ from tacit.collection.perturb import perturb
 from tacit.collection.plans import plan_of
 from tacit.errors import RequestError
 from tacit.models import Fitted
-from tacit.privacy.epsilon import epsilon_text
+from tacit.privacy.ledger import epsilon_text
 from tacit.readers import as_ratings
 from tacit.reports import Reports
 from tacit.scale import RatingScale

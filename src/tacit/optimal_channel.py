@@ -14,16 +14,48 @@ from tacit.channels.certificate import exp_lower
 from tacit.channels.compiler import PRECISION
 from tacit.channels.information import level_intervals, public_thetas
 from tacit.channels.mechanism import AbstractMechanism
-from tacit.channels.rationals import solve
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
-from tacit.public_priors import RATED_SHARE
+from tacit.scale import RATED_SHARE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+
+# Linear systems in rationals.
+
+Column = Sequence[Fraction]
+
+
+def solve(columns: Sequence[Column]) -> list[Fraction]:
+    """Return t with sum_y t[y] columns[y] = 1 in every row, exactly; columns are independent.
+
+    Raises `RequestError` if no positive t solves all rows.
+    """
+    rows = [[*row, Fraction(1)] for row in zip(*columns, strict=True)]
+    count = len(columns)
+    for step in range(count):
+        pivot = next((k for k in range(step, len(rows)) if rows[k][step]), None)
+        if pivot is None:
+            raise RequestError("The columns of the table are linearly dependent.")
+        rows[step], rows[pivot] = rows[pivot], rows[step]
+        lead = [value / rows[step][step] for value in rows[step]]
+        rows = [_reduced(row, lead, step) for row in rows]
+        rows[step] = lead
+    if any(row[count] for row in rows[count:]) or any(row[count] <= 0 for row in rows[:count]):
+        raise RequestError("No positive combination of the columns has sum 1 in every row.")
+    return [row[count] for row in rows[:count]]
+
+
+def _reduced(row: list[Fraction], lead: list[Fraction], step: int) -> list[Fraction]:
+    factor = row[step]
+    if not factor:
+        return row
+    return [value - factor * other for value, other in zip(row, lead, strict=True)]
+
 
 ALL_PATTERNS = 12
 """Up to so many levels every pattern of high and low entries is tried; above, single runs.
@@ -38,7 +70,9 @@ LEAST_EPSILON = "0.000001"
 
 @dataclass(frozen=True, kw_only=True)
 class Optimal(AbstractMechanism):
-    """The epsilon-private table that serves `objective` best, at most n_levels symbols.
+    """Optimal channel: the best table for a public objective, by linear programming.
+
+    The epsilon-private table that serves `objective` best, at most n_levels symbols.
 
     "variance" minimises the posterior variance of the rating under a public `prior` (uniform by
     default); "information" maximises the average Fisher information about theta, the latent mean

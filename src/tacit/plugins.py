@@ -17,8 +17,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from tacit.errors import RequestError
-from tacit.given import must_be
+from tacit.errors import RequestError, must_be
 
 KINDS = {
     "channels": "channel",

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import DataError, RequestError
-from tacit.given import must_be
+from tacit.errors import DataError, RequestError, must_be
 from tacit.notebook import card
 from tacit.privacy.guarantee import PARTS, Guarantee, Part
 from tacit.scale import RatingScale

@@ -9,8 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from tacit import plugins
-from tacit.errors import RequestError
-from tacit.given import whole
+from tacit.errors import RequestError, whole
 
 Member = TypeVar("Member")
 WHOLE = ("<class 'int'>", "int | None")

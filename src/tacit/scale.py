@@ -1,11 +1,16 @@
-"""The rating scale: a public grid of admissible levels, in exact decimals."""
+"""The rating scale: a public grid of admissible levels, in exact decimals.
+
+Public priors: statistics of published data sets, used before any rating is observed.
+
+They are public, so using them has no privacy cost. Changing one changes every figure that was
+measured with it.
+"""
 
 from dataclasses import dataclass
 from decimal import Context, Decimal, InvalidOperation
 from typing import Self
 
-from tacit.errors import RequestError
-from tacit.given import must_be
+from tacit.errors import RequestError, must_be
 
 MOST_LEVELS = 1 << 16
 """Levels a scale may have: as many as two bytes can number."""
@@ -149,3 +154,25 @@ def _is_short(value: Decimal) -> bool:
 
 def _shown(value: Decimal) -> str:
     return format(value, ".6g")[:20]
+
+
+RATING_SPREAD = 0.2125
+"""Residual scale of a user's ratings around their tastes, as a share of the scale's range: .85 on 1
+to 5, as is common for star ratings. Used to choose channels and in likelihoods."""
+
+SPREADS = (0.8, 1.0, 1.25)
+"""Residual scales of users relative to `RATING_SPREAD`, each for a third of the users. Wider ones
+would absorb variation that a model of tastes does not explain."""
+
+LEVEL_NOISE = 0.23
+"""Deviation of a rating around the levels of its item and user, likewise: .92 stars. It is above
+`RATING_SPREAD`, because levels explain less of a rating than tastes do."""
+
+LEVEL_SPREAD = 0.12
+"""Deviation of the levels of items and of users around the mean, likewise: .48 stars."""
+
+RATED_SHARE = 0.05
+"""Assumed share of a catalogue that one user has rated."""
+
+OWN_BIAS_RIDGE = 5.0
+"""Number of ratings by which the mean of a user's own ratings is damped."""

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.channels import compile_channel
-from tacit.channels.draw import draw
-from tacit.channels.table import Channel
+from tacit.channels.table import Channel, draw
 from tacit.collection.sampler import BulkSampler
 from tacit.kernels.draw import draw_symbols, stacked
 from tacit.scale import RatingScale

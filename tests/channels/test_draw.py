@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tacit.channels import compile_channel
-from tacit.channels.draw import draw, secret_word
-from tacit.channels.table import Channel
+from tacit.channels.table import Channel, draw, secret_word
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
 

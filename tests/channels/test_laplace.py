@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.channels import compile_channel
-from tacit.channels.bounded_laplace import BoundedLaplace
-from tacit.channels.clamped_laplace import ClampedLaplace
-from tacit.channels.laplace import Laplace
-from tacit.channels.laplace_line import laplace_line
-from tacit.channels.modified_laplace import ModifiedLaplace
+from tacit.channels.laplace import (
+    BoundedLaplace,
+    ClampedLaplace,
+    Laplace,
+    ModifiedLaplace,
+    laplace_line,
+)
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
 

@@ -298,7 +298,7 @@ def test_the_public_hash_is_fixed_even_and_needs_both_ids():
 
 
 LOADED = """
-import sys, tacit.device, tacit.channels, tacit.wire.channel, tacit.channels.draw
+import sys, tacit.device, tacit.channels, tacit.wire.channel, tacit.channels.table
 from tacit.scale import RatingScale
 for name in tacit.channels.MECHANISMS:
     if name != "optimal":

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from tacit.audit.channel_audits import audit
 from tacit.channels import choose, compile_channel, fisher_information, serves
 from tacit.channels.certificate import exp_lower
+from tacit.channels.laplace import ModifiedLaplace
 from tacit.channels.losses import SlotLosses, proved_loss, slot_losses
-from tacit.channels.modified_laplace import ModifiedLaplace
 from tacit.errors import RequestError
-from tacit.public_priors import RATED_SHARE
-from tacit.scale import RatingScale
+from tacit.scale import RATED_SHARE, RatingScale
 
 STARS = RatingScale.parse("1:5:1")
 HALVES = RatingScale.parse("0.5:5:0.5")

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tacit.channels.rationals import solve
 from tacit.errors import RequestError
+from tacit.optimal_channel import solve
 
 ONE, TWO = Fraction(1), Fraction(2)
 

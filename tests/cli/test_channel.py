@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 from tacit.channels import choose, compile_channel
 from tacit.cli.channel import app
 from tacit.errors import CertificateError, DataError, RequestError
-from tacit.public_priors import RATED_SHARE
-from tacit.scale import RatingScale
+from tacit.scale import RATED_SHARE, RatingScale
 from tacit.wire.channel import dumps, loads
 
 STARS = RatingScale.parse("1:5:1")

@@ -9,7 +9,7 @@ from tacit.collector.http.server import listening
 from tacit.errors import RequestError
 from tacit.models import LIST_MODELS, MODELS
 from tacit.readers import FORMATS, synthetic
-from tacit.readers.datasets import DATASETS
+from tacit.readers.download import DATASETS
 from tacit.training import LIST_TRAININGS, names
 
 
@@ -77,8 +77,7 @@ def test_why_a_collector_cannot_be_reached_is_said(run, data):
 
 def test_why_a_database_does_not_open_is_said_and_no_password(run):
     psycopg = pytest.importorskip("psycopg")
-    from tacit.collector.storage.postgres import cause
-    from tacit.collector.storage.postgres_reader import PostgresReader
+    from tacit.collector.storage.postgres import PostgresReader, cause
 
     with pytest.raises(RequestError, match=r"^The database cannot be opened: Connection refused"):
         PostgresReader("postgresql://me:secret@127.0.0.1:1/x")

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.collection.report_file import KEY, read_reports, write_reports
 from tacit.errors import DataError, RequestError
 from tacit.models import Fitted, fit

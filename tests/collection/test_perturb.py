@@ -13,7 +13,7 @@ from tacit.channels import compile_channel, threshold_mix
 from tacit.channels.thresholds import which
 from tacit.collection import sampler as module
 from tacit.collection.perturb import kept_rows, perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.collection.sampler import BulkSampler, ChaCha20Words, SystemWords, secret_words
 from tacit.errors import CertificateError, RequestError
 from tacit.ratings import Ratings

@@ -8,20 +8,17 @@ import polars as pl
 import pytest
 
 from tacit.channels import compile_channel
-from tacit.channels.draw import draw
+from tacit.channels.table import draw
 from tacit.channels.thresholds import hash_id, pair_key
 from tacit.collection import slots as module
-from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.plan import ASSUMPTIONS
-from tacit.collection.plans import plan
-from tacit.collection.rated import Rated
-from tacit.collection.sample import Sample
+from tacit.collection.plans import Catalogue, Rated, Sample, plan
 from tacit.errors import CertificateError, RequestError
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
-from tacit.wire.schedule import ASK
+from tacit.wire.task import ASK
 
 STARS = RatingScale.parse("1:5:1")
 PEOPLE, ITEMS = 30, 40

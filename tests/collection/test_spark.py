@@ -15,8 +15,7 @@ from tacit.channels.table import Channel
 from tacit.cli import main
 from tacit.collection import spark as module
 from tacit.collection.perturb import perturb
-from tacit.collection.plans import plan
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated, plan
 from tacit.collection.report_file import read_reports, write_blocks
 from tacit.collection.spark import write_perturbed_on_spark
 from tacit.engines.spark_session import session

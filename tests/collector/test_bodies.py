@@ -9,10 +9,12 @@ from hashlib import sha256
 
 import pytest
 
-from tacit.collector.http import body, problems, upload
+from tacit.collector.http import admission as body
+from tacit.collector.http import upload
+from tacit.collector.http.admission import Bodies
 from tacit.collector.http.app import application
-from tacit.collector.http.body import Bodies
-from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.ingest import problems
+from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.wire.report import LONGEST_UPLOAD, dumps
 from tacit.wire.report import upload as body_of

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tacit.collector.clock import TrustedClock, tolerance
-from tacit.collector.http.validation import ReportValidator
-from tacit.collector.storage import retention
-from tacit.collector.storage.opening import opened
+from tacit.collector.ingest import retention
+from tacit.collector.ingest.clock import TrustedClock, tolerance
+from tacit.collector.ingest.opening import opened
+from tacit.collector.ingest.validation import ReportValidator
+from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import StoredReport
-from tacit.collector.storage.writer import Writer
 
 DAY = 86_400
 YEARS = 2 * 365 * DAY

@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.ingest.enrolment import Enrolment
 from tacit.errors import DataError
 
 TOKEN = "correct horse"

@@ -8,16 +8,16 @@ from hashlib import sha256
 
 import pytest
 
-from tacit.collector.http.enrolment import Enrolment
-from tacit.collector.http.validation import ReportValidator
+from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.ingest.retention import LATE, Swept
+from tacit.collector.ingest.retention import _sweep as sweep
+from tacit.collector.ingest.validation import ReportValidator
+from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader, open_store
-from tacit.collector.storage.retention import LATE, Swept
-from tacit.collector.storage.retention import _sweep as sweep
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import StoredReport
-from tacit.collector.storage.writer import Writer
-from tacit.wire.pseudonym import erasure_key, person
+from tacit.wire.report import erasure_key, person
 
 DAY = 86_400
 PROVIDER = "https://films.example"

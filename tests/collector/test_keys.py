@@ -9,8 +9,7 @@ from hashlib import sha256
 import pytest
 
 from tacit.collector.limits import keys as keys_module
-from tacit.collector.limits.epoch import epoch_of
-from tacit.collector.limits.keys import EpochKeys
+from tacit.collector.limits.keys import EpochKeys, epoch_of
 from tacit.errors import RequestError
 
 DAY = 86_400

@@ -12,13 +12,13 @@ from hashlib import sha256
 import pytest
 from flood import flood
 
-from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.ingest.writer import Batch, Cost, commit
 from tacit.collector.limits.keys import EpochKeys
 from tacit.collector.limits.limits import Charge, Excess, Limits, Reservation
-from tacit.collector.limits.sqlite import SqliteCounts
 from tacit.collector.storage.addresses import open_reader
-from tacit.collector.storage.commit import Batch, Cost, commit
 from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.sqlite_counts import SqliteCounts
 from tacit.collector.storage.store import StoredReport, StoreError, UncertainError
 from tacit.errors import RequestError
 from tacit.wire.report import dumps, upload
@@ -211,7 +211,7 @@ def counts(request, tmp_path):
     """Opens the same counts again and again."""
     if request.param == "sqlite":
         return lambda: SqliteCounts(str(tmp_path / "counts"))
-    from tacit.collector.limits.postgres import PostgresCounts
+    from tacit.collector.storage.postgres_counts import PostgresCounts
 
     url = request.getfixturevalue("postgres").database()
     return lambda: PostgresCounts(url)
@@ -359,7 +359,7 @@ def test_a_task_that_is_served_no_more_is_forgotten_as_well(ask, limits, counts)
 def test_with_postgresql_the_keys_need_a_place(ask, run, tmp_path, monkeypatch):
     """They may not lie in the database, and there is no file to put them beside."""
     monkeypatch.setattr(
-        "tacit.collector.storage.opening.open_store", lambda url: SqliteStore(":memory:")
+        "tacit.collector.ingest.opening.open_store", lambda url: SqliteStore(":memory:")
     )
     (tmp_path / "task.json").write_bytes(ask().document)
     (tmp_path / "tokens").write_text(DIGEST.hex())

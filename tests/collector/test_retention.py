@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from tacit.collector.clock import TrustedClock
-from tacit.collector.http.validation import ReportValidator
-from tacit.collector.storage import retention
+from tacit.collector.ingest import retention
+from tacit.collector.ingest.clock import TrustedClock
+from tacit.collector.ingest.validation import ReportValidator
+from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import Held, StoredReport
-from tacit.collector.storage.writer import Writer
 
 DAY = 86_400
 

@@ -14,12 +14,12 @@ from flood import flood
 
 from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
-from tacit.collector import samples
-from tacit.collector.http.enrolment import Enrolment
-from tacit.collector.http.validation import ReportValidator
+from tacit.collector.ingest import samples
+from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.ingest.validation import ReportValidator
 from tacit.collector.storage.store import Held
 from tacit.wire.report import MOST_REPORTS, Report, dumps, upload
-from tacit.wire.schedule import ASK, asked
+from tacit.wire.task import ASK, asked
 
 TOKEN = "correct horse"
 

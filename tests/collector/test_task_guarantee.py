@@ -12,7 +12,7 @@ from tacit.collection.task_guarantee import CHANGED, LINKED, RATED_SINCE, task_g
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
 from tacit.device.client import Client
-from tacit.labels.of_task import of_task
+from tacit.labels.label import of_task
 from tacit.models.fitted import Fitted
 
 PLANS = ("rated", "catalogue", "sample:3")

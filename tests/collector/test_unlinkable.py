@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.ingest.opening import opened
 from tacit.collector.limits import limits as limits_module
-from tacit.collector.limits.epoch import epoch_of
-from tacit.collector.limits.keys import EpochKeys
+from tacit.collector.limits.keys import EpochKeys, epoch_of
 from tacit.collector.limits.limits import Charge
-from tacit.collector.storage.opening import opened
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "collector.md"
 TOKENS = ("correct horse", "battery staple", "nobody sent with this")

@@ -11,7 +11,7 @@ from tacit.collector.http import upload
 from tacit.collector.http.admission import Admission
 from tacit.wire.report import MOST_REPORTS, dumps
 from tacit.wire.report import upload as body_of
-from tacit.wire.schedule import asked
+from tacit.wire.task import asked
 
 PLANS = ("rated", "catalogue", "sample:3")
 

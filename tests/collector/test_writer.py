@@ -2,8 +2,8 @@
 
 import asyncio
 
+from tacit.collector.ingest.writer import MOST_ROWS, WORTH_A_COMMIT, Writer
 from tacit.collector.storage.store import ReportOutcome, StoredReport
-from tacit.collector.storage.writer import MOST_ROWS, WORTH_A_COMMIT, Writer
 
 
 class Counting:

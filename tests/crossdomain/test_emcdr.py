@@ -8,7 +8,7 @@ import pytest
 from tacit.crossdomain import EMCDR
 from tacit.crossdomain.systems.emcdr import linear_map
 from tacit.crossdomain.systems.item_means import alone
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.models import MF, evidence
 
 

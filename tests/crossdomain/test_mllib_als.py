@@ -9,7 +9,7 @@ import pytest
 from tacit.crossdomain import MllibALS
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.engines.spark import Spark
 from tacit.errors import RequestError
 from tacit.readers import from_frame

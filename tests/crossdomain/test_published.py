@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.channels.certificate import exp_lower
-from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS, Adjusted
+from tacit.crossdomain.neighbours import POINT_BITS, Adjusted
 from tacit.crossdomain.x_map import private_neighbours
 from tacit.crossdomain.x_map.private_neighbours import Selection, in_turn, truncated
 from tacit.crossdomain.x_map.replacement import (
@@ -19,10 +19,10 @@ from tacit.crossdomain.x_map.replacement import (
     uniform,
     weights,
 )
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.errors import RequestError
-from tacit.kernels.paths import Found
-from tacit.kernels.sensitive import SMALLEST, pairs
+from tacit.kernels.neighbourhood.paths import Found
+from tacit.kernels.neighbourhood.similar import SMALLEST, pairs
 
 KNOWN = Draws(bytes(32))
 

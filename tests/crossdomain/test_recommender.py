@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS
-from tacit.crossdomain.neighbours.recommender import (
+from tacit.crossdomain.neighbours import (
+    POINT_BITS,
     Neighbours,
     TargetProfiles,
     age,
@@ -17,7 +17,7 @@ from tacit.crossdomain.neighbours.recommender import (
 )
 from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.replacement import NOTHING, alteregos, averaged, best
-from tacit.kernels.similar import Near
+from tacit.kernels.neighbourhood.similar import Near
 
 HOW = Neighbours(k=6, decay=0.2, damping=20)
 
@@ -156,7 +156,7 @@ def test_one_noisy_neighbour_gives_their_rating_away(trial, engine):
 
 def test_the_best_replacement_is_the_first_of_the_largest(engine):
     from tacit.crossdomain.x_map.extender import Extension
-    from tacit.kernels.paths import Found
+    from tacit.kernels.neighbourhood.paths import Found
 
     found = Found(np.array([0, 3, 3, 4]), np.array([5, 6, 7, 6], np.int32),
                   np.array([0.2, 0.9, 0.9, -1.0]))  # fmt: skip

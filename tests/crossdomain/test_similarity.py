@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS, Adjusted, centred
+from tacit.crossdomain.neighbours import POINT_BITS, Adjusted, centred
 from tacit.crossdomain.x_map.baseliner import ALONE, BB, NB, NN, Edges, SimilarityGraph, baseline
 from tacit.crossdomain.x_map.extender import extend
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.errors import RequestError
-from tacit.kernels.similar import Wanted
+from tacit.kernels.neighbourhood.similar import Wanted
 
 PEOPLE, ITEMS = 40, 24
 IN_TARGET = np.arange(ITEMS) >= ITEMS // 2

@@ -13,11 +13,10 @@ from tacit.crossdomain.x_map.baseliner import (
     baseline,
     compare_items,
 )
-from tacit.crossdomain.x_map.extender import extend
+from tacit.crossdomain.x_map.extender import extend, extend_by_stages
 from tacit.crossdomain.x_map.replacement import Draws
-from tacit.crossdomain.x_map.staged import extend_by_stages
-from tacit.engines.local import Local
-from tacit.kernels.similar import Wanted
+from tacit.engines.engine import Local
+from tacit.kernels.neighbourhood.similar import Wanted
 
 WIDTH = 5  # items of each of six layers
 ITEMS = 6 * WIDTH

@@ -11,7 +11,7 @@ from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.strict import bin_edges
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.models import device_predict
 from tacit.readers import from_frame, synthetic
 from tacit.training import DPALS, DPCovariance

@@ -8,7 +8,7 @@ import pytest
 from tacit.crossdomain import KNN, MEMBERS, ItemMeans, RemoteUser, XMap, changed, systems
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.x_map.replacement import Draws
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.training.mechanism.noisy_releases import SecretReleases
 from tacit.training.person import dpals

@@ -13,7 +13,7 @@ from tacit.crossdomain import XMap
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.x_map.replacement import Draws
 from tacit.crossdomain.x_map.x_map import Budget
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.errors import RequestError
 
 K = 4

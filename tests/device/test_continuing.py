@@ -6,7 +6,7 @@ import pytest
 from fake_collector import FakeCollector
 
 from tacit.errors import CertificateError, RequestError
-from tacit.wire import pseudonym
+from tacit.wire import report as pseudonym
 
 FILMS, BOOKS = "https://films.example", "https://books.example"
 

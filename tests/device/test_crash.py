@@ -22,9 +22,8 @@ import pytest
 from fake_collector import FakeCollector
 
 import tacit
-from tacit.device.store import FORMAT, Store
-from tacit.device.upgrade import FORMER
-from tacit.wire import pseudonym
+from tacit.device.store import FORMAT, FORMER, Store
+from tacit.wire import report as pseudonym
 
 CHILD = Path(__file__).with_name("crashing.py")
 LIMIT, COST = 1500 * 10**9, 10**9

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from list_models import Drawn, drawn
 
-from tacit.device.list_profile import ListProfile
-from tacit.device.profile import Profile
+from tacit.device.profile import ListProfile, Profile
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.scale import RatingScale
 from tacit.wire.item_model import ItemDraw, ItemModel

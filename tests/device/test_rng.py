@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.channels.draw import secret_word
+from tacit.channels.table import secret_word
 
 HOME = Path(tacit.__file__).parent
 ON_A_DEVICE = [
@@ -40,7 +40,7 @@ def test_devices_use_the_system_s_randomness_alone():
     used = {file.name: randomness(ast.parse(file.read_text())) for file in ON_A_DEVICE}
     assert len(used) > 20
     assert set().union(*used.values()) == ALLOWED
-    assert used["draw.py"] == {"os.urandom"}
+    assert used["table.py"] == {"os.urandom"}
     assert used["store.py"] == {"secrets.token_bytes"}
     assert used["outbox.py"] == {"secrets.randbelow"}  # when to try again, no secret
 

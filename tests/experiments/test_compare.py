@@ -14,8 +14,8 @@ import pytest
 
 import tacit
 from tacit import as_ratings, compare, compile_channel, fit, perturb, synthetic
-from tacit.collection.rated import Rated
-from tacit.engines.local import Local
+from tacit.collection.plans import Rated
+from tacit.engines.engine import Local
 from tacit.errors import TacitError
 from tacit.models import MF, Baseline
 from tacit.training import train

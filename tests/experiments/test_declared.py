@@ -15,7 +15,7 @@ from tacit.collection.report_file import read_reports, write_perturbed
 from tacit.crossdomain import MEMBERS
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.models import item_model
 from tacit.readers import from_frame, synthetic
 from tacit.training import names, training

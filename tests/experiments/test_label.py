@@ -14,9 +14,7 @@ from tacit.channels.certificate import certify
 from tacit.cli import main
 from tacit.errors import RequestError
 from tacit.labels.document import document, dumps
-from tacit.labels.label import AttackFigure
-from tacit.labels.of_release import of_model
-from tacit.labels.of_task import of_task
+from tacit.labels.label import AttackFigure, of_model, of_task
 from tacit.labels.page import guessed, html
 from tacit.labels.simulated_attacks import found_by_attackers
 from tacit.models import item_model

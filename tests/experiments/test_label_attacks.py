@@ -6,7 +6,7 @@ import pytest
 
 from tacit import channels
 from tacit.labels.document import document
-from tacit.labels.of_task import of_task, through
+from tacit.labels.label import of_task, through
 from tacit.labels.simulated_attacks import found_by_attackers
 from tacit.scale import RatingScale
 from tacit.wire.task import Task

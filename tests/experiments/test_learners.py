@@ -3,7 +3,7 @@
 import pytest
 
 from tacit.collection.plans import check_channels, plan_of
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.experiments.comparison.compare import experiment
 from tacit.experiments.comparison.comparison import Comparison

@@ -9,7 +9,7 @@ import pytest
 from tacit import compare, from_frame, synthetic
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import plan_of
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.experiments import metric_columns
 from tacit.experiments.comparison.comparison import Comparison

@@ -21,7 +21,7 @@ from tacit.readers import synthetic
 from tacit.scale import RatingScale
 from tacit.training import LIST_TRAININGS, PER_PERSON, PGMF, TRAININGS
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.rounds.gradient_report import two_points
+from tacit.training.pg_mf import two_points
 
 SCALE = RatingScale.parse("1:5:1")
 

@@ -7,9 +7,7 @@ import pytest
 
 from tacit import fit, perturb
 from tacit.channels import fisher_information
-from tacit.collection.catalogue import Catalogue
-from tacit.collection.plans import channel_of
-from tacit.collection.sample import Sample
+from tacit.collection.plans import Catalogue, Sample, channel_of
 from tacit.collection.slot_terms import SlotTerms
 from tacit.errors import RequestError
 from tacit.experiments.comparison import user_level

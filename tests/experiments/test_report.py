@@ -13,7 +13,7 @@ from tacit.experiments.comparison.device_sample import DeviceSample
 from tacit.experiments.comparison.report import report as rendered
 from tacit.experiments.comparison.tables import accuracy, best, foremost, promises, slice_tables
 from tacit.experiments.guarantee_text import failed
-from tacit.metrics.slices import Slice
+from tacit.metrics.accuracy import Slice
 from tacit.reporting.page import render
 from tacit.reporting.panel import PALETTE, limits, separated
 from tacit.reporting.plot import INK, draw, svg

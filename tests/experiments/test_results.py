@@ -8,7 +8,7 @@ import pytest
 
 from tacit.errors import DataError
 from tacit.experiments.results import KEYS, load, save
-from tacit.metrics.slices import Slice
+from tacit.metrics.accuracy import Slice
 
 CONTRACT = (
     "dataset, plan, cap, channel, channel_id, model, mode, where, trust, epsilon, delta, unit, "

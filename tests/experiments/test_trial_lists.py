@@ -12,7 +12,7 @@ from tacit import crossdomain
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import Predicted, TrialPredictions
 from tacit.crossdomain.x_map.replacement import Draws
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.errors import DataError, RequestError
 from tacit.experiments.crossdomain import list_trials
 from tacit.experiments.crossdomain.list_trials import AskedCatalogue, list_baselines

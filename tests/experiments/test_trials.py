@@ -10,7 +10,7 @@ import pytest
 from tacit import crossdomain
 from tacit.cli import main
 from tacit.crossdomain.trial import Predicted, TrialPredictions
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.experiments.crossdomain.rows import TrialRow, promises, table
 from tacit.experiments.crossdomain.trials import TrialRequest

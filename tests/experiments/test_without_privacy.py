@@ -10,7 +10,7 @@ from tacit.experiments.comparison.compare import experiment
 from tacit.experiments.comparison.measurement import with_baseline_columns
 from tacit.experiments.experiment import Journal
 from tacit.experiments.results import ResultRow
-from tacit.metrics.slices import Slice
+from tacit.metrics.accuracy import Slice
 from tacit.metrics.split import SplitProtocol
 
 

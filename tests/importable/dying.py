@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 from tacit.engines.tables import opened, written
-from tacit.kernels.chain.scoring import Tally
+from tacit.kernels.gibbs_rows import Tally
 from tacit.models.channel_mf import side
 from tacit.models.channel_mf.side import Given, RowBlock
 

@@ -19,7 +19,7 @@ from tacit.experiments.comparison.report import report as comparison
 from tacit.experiments.crossdomain.report import report as crossdomain
 from tacit.experiments.crossdomain.rows import TrialRow
 from tacit.experiments.results import ResultRow
-from tacit.metrics.slices import Slice
+from tacit.metrics.accuracy import Slice
 from tacit.reporting.page import Provenance
 
 RATINGS = synthetic(120, 80, 4000, rng=1)

@@ -16,7 +16,7 @@ class Plain:
         return replace(Baseline(people=False).fit(data, rng=rng), model=self.name)
 """
 READER = """
-from tacit.readers.delimited import Delimited
+from tacit.readers.text import Delimited
 from tacit.readers.format import Format
 from tacit.readers.text import frames
 
@@ -25,7 +25,7 @@ def bars(sources, request):
 
 BARS = Format("bars", ("*.bars",), lambda source, request: b"!" in source.head, bars, scale="1:5:1")
 """
-CHANNEL = "from tacit.channels.duchi import Duchi as Again\n"
+CHANNEL = "from tacit.channels.mean_estimation import Duchi as Again\n"
 TRAINING = """
 class Told:
     '''Nothing.'''

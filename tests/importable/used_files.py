@@ -20,12 +20,11 @@ from changed_files import changed
 
 from tacit.collection.report_file import read_reports
 from tacit.collection.task_guarantee import all_channels_guarantees, task_guarantee
+from tacit.collector.ingest.opening import opened
 from tacit.collector.storage.addresses import open_reader
-from tacit.collector.storage.opening import opened
 from tacit.collector.storage.stored_reports import reports, together
 from tacit.device.client import Client
-from tacit.device.list_profile import ListProfile
-from tacit.device.profile import Profile
+from tacit.device.profile import ListProfile, Profile
 from tacit.errors import TacitError
 from tacit.experiments.experiment import Journal
 from tacit.experiments.results import ResultRow, load, to_frame
@@ -34,8 +33,7 @@ from tacit.readers import from_frame
 from tacit.reports import Reports
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
-from tacit.wire.schedule import asked
-from tacit.wire.task import loads
+from tacit.wire.task import asked, loads
 
 LIMIT = 60
 """Seconds for one case."""

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.device import solve
-from tacit.kernels.devices.foldin import Doubles, Home, fold_in
-from tacit.kernels.devices.level_score import REACH, cells_link, level_scores
+from tacit.kernels.foldin import REACH, Doubles, Home, cells_link, fold_in, level_scores
 from tacit.kernels.layout import Side, layout, starts
 from tacit.wire.item_model import ItemDraw
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tacit.kernels.numbering import LEAST_BITS, numbered
+from tacit.kernels.layout import LEAST_BITS, numbered
 
 
 def test_numbers_are_those_of_a_dictionary() -> None:

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from tacit.channels import compile_channel
-from tacit.kernels.chain.readings import Readings, ReportRows
-from tacit.kernels.chain.scoring import ANYHOW, GRAIN, Conditional, half_sweep
+from tacit.kernels.gibbs_rows import ANYHOW, GRAIN, Conditional, Readings, ReportRows, half_sweep
 from tacit.models.channel_mf.likelihood import ScoreTable, score_table
-from tacit.public_priors import SPREADS
-from tacit.scale import RatingScale
+from tacit.scale import SPREADS, RatingScale
 
 SCALE = RatingScale.parse("1:5:1")
 

@@ -6,9 +6,9 @@ import numba
 import numpy as np
 import pytest
 
-from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS, Adjusted
-from tacit.engines.local import Local
-from tacit.kernels.similar import Near, Wanted
+from tacit.crossdomain.neighbours import POINT_BITS, Adjusted
+from tacit.engines.engine import Local
+from tacit.kernels.neighbourhood.similar import Near, Wanted
 
 PEOPLE, ITEMS = 30, 40
 EVERYTHING = np.arange(ITEMS, dtype=np.int32)

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from tacit.channels import compile_channel
-from tacit.kernels.chain.readings import ReportRows
-from tacit.kernels.chain.spreads import Thetas, drawn_spreads
+from tacit.kernels.gibbs_rows import ReportRows
+from tacit.kernels.gibbs_scales import Thetas, drawn_spreads
 from tacit.models.channel_mf.likelihood import score_table
 from tacit.models.channel_mf.side import gumbels
-from tacit.public_priors import SPREADS
-from tacit.scale import RatingScale
+from tacit.scale import SPREADS, RatingScale
 
 SCALE = RatingScale.parse("1:5:1")
 PEOPLE, EACH, DRAWS = 40, 12, 5000

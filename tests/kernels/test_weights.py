@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from tacit.channels import compile_channel
-from tacit.kernels.chain.readings import Readings, ReportRows
-from tacit.kernels.chain.scoring import GRAIN
-from tacit.kernels.chain.weights import MovedRows, WeightSums, weight_sums
+from tacit.kernels.gibbs_rows import GRAIN, Readings, ReportRows
+from tacit.kernels.gibbs_scales import MovedRows, WeightSums, weight_sums
 from tacit.models.channel_mf.likelihood import score_table
-from tacit.public_priors import SPREADS
-from tacit.scale import RatingScale
+from tacit.scale import SPREADS, RatingScale
 
 SCALE = RatingScale.parse("1:5:1")
 ROWS, COLUMNS, EACH, WIDTH, FEATURES = 50, 30, 12, 3, 4

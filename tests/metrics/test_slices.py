@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.metrics.slices import Slice, deciles, slices
+from tacit.metrics.accuracy import Slice, deciles, slices
 from tacit.readers import from_frame, synthetic
 
 

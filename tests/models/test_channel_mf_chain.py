@@ -6,7 +6,7 @@ import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
 
 from tacit import Rated, Ratings, compile_channel, from_frame, perturb
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.engines.tables import InMemory
 from tacit.kernels.predict import bilinear
 from tacit.models import evidence

@@ -8,9 +8,9 @@ from scipy.stats import ortho_group
 
 from tacit import Rated, Ratings, at_home, compile_channel, fit, perturb, synthetic
 from tacit.models import Evidence, Fitted, evidence
-from tacit.models.channel_mf.distillation import MOST_COLUMNS, CondensedItems, condensed
 from tacit.models.channel_mf.likelihood import information_fraction, score_table, starting_level
 from tacit.models.channel_mf.model import ChannelMF, taught
+from tacit.models.distillation import MOST_COLUMNS, CondensedItems, condensed
 
 D, ITEMS, K, FEATURES, SIGMA = 6, 45, 3, 4, 0.85
 GRAM = np.cov(np.random.default_rng(5).normal(size=(FEATURES, 9))) / 8

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit import models
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.models.lists.from_ratings import lists_by_rating

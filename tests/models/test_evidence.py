@@ -5,7 +5,7 @@ import pytest
 
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.errors import RequestError
 from tacit.kernels.layout import MOST_CELLS, by_user
 from tacit.models import evidence

@@ -9,9 +9,8 @@ from repeatable_words import RepeatableWordsForTestsOnly
 
 from tacit.channels import compile_channel
 from tacit.channels.table import Channel
-from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import perturb
-from tacit.collection.sample import Sample
+from tacit.collection.plans import Catalogue, Sample
 from tacit.device.profile import Profile
 from tacit.errors import RequestError
 from tacit.metrics.accuracy import rmse

@@ -5,7 +5,7 @@ import pytest
 
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.models import evidence
 from tacit.models.channel_mf.likelihood import (
     level_masses,

@@ -5,12 +5,12 @@ import pytest
 
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.models import evidence
 from tacit.models.least_squares.half_steps import FREE, Factors
 from tacit.models.least_squares.mf import MF, as_fitted
-from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.readers import synthetic
+from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD
 
 
 @pytest.mark.parametrize("bias_ridge", [20.0, float(FREE)])

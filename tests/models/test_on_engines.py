@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from tacit import Catalogue, Rated, Sample, models, perturb
 from tacit.channels import compile_channel
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.engines.spark import Spark
 from tacit.errors import RequestError
 from tacit.models import Fitted
@@ -152,7 +152,7 @@ def test_a_folder_of_another_fit_is_refused(other: dict[str, object], tmp_path: 
 
 def test_a_folder_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     models.fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
-    monkeypatch.setattr("tacit.engines.folder.version", lambda name: "0.0.9")
+    monkeypatch.setattr("tacit.engines.tables.version", lambda name: "0.0.9")
     with pytest.raises(RequestError, match="or with another version of Tacit"):
         models.fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
 

@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 from tacit.channels import compile_channel
-from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Catalogue, Rated
 from tacit.errors import RequestError
 from tacit.models import MODELS, AbstractModel, at_home, fit, model
 from tacit.ratings import Ratings

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from tacit.models.least_squares.sparse_svd import balanced, norm, outside
+from tacit.models.least_squares.nuclear_norm import balanced, norm, outside
 
 
 def sparse(rows: int, columns: int, rng: int) -> csr_array:

@@ -5,10 +5,10 @@ import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
 
 from tacit import Rated, compile_channel, perturb, synthetic
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.engines.tables import InMemory
-from tacit.kernels.chain.scoring import GRAIN
-from tacit.kernels.chain.weights import WeightSums
+from tacit.kernels.gibbs_rows import GRAIN
+from tacit.kernels.gibbs_scales import WeightSums
 from tacit.models import evidence
 from tacit.models.channel_mf import gibbs
 from tacit.models.channel_mf.row_prior import Features, Prior, WeightMove

@@ -19,8 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from visits import AXE, CHROMIUM, PHONE
 
 from tacit.collector.http.app import application
-from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.server import configured
+from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.labels.simulated_attacks import served
 from tacit.wire.task import Task

@@ -21,10 +21,10 @@ DEVICE = HERE.parents[1] / "src" / "tacit" / "page" / "device"
 PATHS = sorted(str(path.relative_to(DEVICE)) for path in DEVICE.rglob("*.js"))
 
 BESIDE = {
-    "answering/draw.js": ["channels.draw"],
+    "answering/draw.js": ["channels.table"],
     "answering/ledger.js": ["privacy.ledger"],
-    "answering/pseudonym.js": ["wire.pseudonym"],
-    "answering/schedule.js": ["wire.schedule"],
+    "answering/pseudonym.js": ["wire.report"],
+    "answering/schedule.js": ["wire.task"],
     "client.js": ["device.client"],
     "documents/binary.js": ["wire.binary"],
     "documents/certificate.js": ["channels.certificate"],
@@ -32,9 +32,7 @@ BESIDE = {
     "documents/decimals.js": ["scale"],
     "documents/hashing.js": ["channels.thresholds"],
     "documents/item_model.js": ["wire.item_model"],
-    "documents/item_model_header.js": ["wire.item_model_header"],
     "documents/list_model.js": ["wire.list_model"],
-    "documents/list_model_header.js": ["wire.list_model_header"],
     "documents/model_header.js": ["wire.model_header"],
     "documents/origin.js": ["wire.origin"],
     "documents/replies.js": ["wire.replies"],
@@ -43,7 +41,7 @@ BESIDE = {
     "documents/strict.js": ["wire.strict"],
     "documents/task.js": ["wire.task"],
     "errors.js": ["errors"],
-    "recommending/list_profile.js": ["device.list_profile"],
+    "recommending/list_profile.js": ["device.profile"],
     "recommending/profile.js": ["device.profile"],
     "recommending/solve.js": ["device.solve"],
 }

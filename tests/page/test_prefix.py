@@ -18,7 +18,7 @@ from visits import CHROMIUM, answer, erase, posts
 
 from tacit import Client, synthetic
 from tacit.collector.storage.published_models import PublishedModels
-from tacit.simulation.fleet import Fleet
+from tacit.planning.fleet import Fleet
 from tacit.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.browser

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.channels import compile_channel
-from tacit.channels.losses import slot_losses
+from tacit.channels.losses import changed_slot_loss, profile_loss, slot_losses
 from tacit.collection.composition import composed_epsilon, curve, tight_epsilon
 from tacit.errors import RequestError
-from tacit.privacy.profiles import changed_slot_loss, profile_loss
 from tacit.scale import RatingScale
 
 STARS = RatingScale.parse("1:5:1")

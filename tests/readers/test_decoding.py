@@ -7,7 +7,7 @@ import pytest
 from damaged_files import case
 
 from tacit.errors import DataError
-from tacit.readers.decoding import ARROW, PARQUET, decodable
+from tacit.readers.frame import ARROW, PARQUET, decodable
 
 ABORTS = 15_994
 """The damaged file of which a page asks for 2 EiB."""

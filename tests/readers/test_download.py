@@ -8,8 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tacit.errors import DataError, RequestError
-from tacit.readers.datasets import DATASETS, Archive
-from tacit.readers.download import archive, download
+from tacit.readers.download import DATASETS, Archive, archive, download
 
 BODY = bytes(range(256)) * 2000
 MD5 = "md5:" + hashlib.md5(BODY).hexdigest()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tacit.errors import DataError
 from tacit.readers import read
-from tacit.readers.delimited import Delimited
+from tacit.readers.text import Delimited
 
 FIELDS = ("user", "item", "rating", None)
 letters = st.text(alphabet='ab",7 ', min_size=1, max_size=8).filter(lambda t: t.strip(' "'))

@@ -10,7 +10,7 @@ from damaged_files import VALID, case
 
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.collection.report_file import read_reports, write_reports
 from tacit.errors import TacitError
 from tacit.experiments import results

@@ -7,7 +7,7 @@ import pytest
 
 from tacit.errors import DataError
 from tacit.readers import from_frame, read
-from tacit.readers.formats.times import is_iso, unix_seconds
+from tacit.readers.format import is_iso, unix_seconds
 
 TIMES = (
     "2024-05-01",

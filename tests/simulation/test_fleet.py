@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from serving import served
 
-from tacit.collector.http.enrolment import Enrolment
+from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports
 from tacit.errors import RequestError
 from tacit.metrics.split import at_random
 from tacit.models import at_home, evidence, item_model, model
-from tacit.simulation.fleet import Fleet
+from tacit.planning.fleet import Fleet
 
 STARTED = 1_700_000_000
 

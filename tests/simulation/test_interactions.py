@@ -13,15 +13,15 @@ from tacit.channels import compile_channel
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports
-from tacit.device.list_profile import ListProfile
+from tacit.device.profile import ListProfile
 from tacit.errors import RequestError
 from tacit.metrics.lists import list_figures
 from tacit.metrics.split import at_random
 from tacit.models import fit, list_model
+from tacit.planning.fleet import Fleet
 from tacit.readers import from_frame
 from tacit.readers.synthetic import synthetic
 from tacit.scale import RatingScale
-from tacit.simulation.fleet import Fleet
 
 ONE = RatingScale.parse("there")
 EVERY = 400

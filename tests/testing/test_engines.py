@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.errors import DataError
 from tacit.testing import ENGINE_CLAIMS, check_engine
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.kernels.als import weighted_sums
 from tacit.kernels.layout import layout
-from tacit.kernels.normal import weighted_sums
 from tacit.readers import synthetic
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.contributions import (

@@ -14,7 +14,7 @@ from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import SecretReleases
 from tacit.training.person import covariance
 from tacit.training.person.covariance import DPCovariance, most_rated, products
-from tacit.training.person.initial_counts import opening
+from tacit.training.person.release_schedule import opening
 
 CHANCE = np.random.default_rng(6)
 SMALL = synthetic(n_users=60, n_items=50, n_ratings=1300, rng=2)

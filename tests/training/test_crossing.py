@@ -8,7 +8,7 @@ from tacit.readers import from_frame
 from tacit.training import DPALS
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.person.cross_domain_inputs import Crossing
+from tacit.training.person.item_means import Crossing
 
 ITEMS, PEOPLE = 20, 400
 DOMAIN = np.repeat([0, 1], ITEMS)

@@ -12,7 +12,7 @@ from tacit.ratings import Ratings
 from tacit.readers import synthetic
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.person import dpals, initial_counts, item_means
+from tacit.training.person import dpals, item_means, release_schedule
 from tacit.training.person.dpals import DPALS
 
 SMALL = synthetic(n_users=60, n_items=50, n_ratings=1300, rng=2)
@@ -107,7 +107,7 @@ def test_raw_counts_are_found(monkeypatch):
         counts = np.maximum(canonical.items.counts.astype(float), 1)
         return replace(known, weights=counts)
 
-    assert found(monkeypatch, initial_counts, "counted", raw)
+    assert found(monkeypatch, release_schedule, "counted", raw)
 
 
 def test_stopping_by_the_data_is_found(monkeypatch):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from tacit.training.rounds.pg_mf import SLOPES, Gradients
+from tacit.training.pg_mf import SLOPES, Gradients
 
 SPREAD = 0.5
 ROUNDS = 6

@@ -13,7 +13,7 @@ from tacit.metrics.lists import list_figures
 from tacit.models.lists.co_occurrence import CoOccurrence
 from tacit.readers import synthetic
 from tacit.training import DPEase, DPPopularity, list_training, train
-from tacit.training.lists import ease
+from tacit.training import lists as ease
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import SecretReleases

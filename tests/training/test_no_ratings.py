@@ -11,7 +11,7 @@ from tacit.scale import RatingScale
 from tacit.training import LIST_TRAININGS, STRICT_TRAININGS, unit
 from tacit.training.person.covariance import DPCovariance
 from tacit.training.person.dpals import DPALS
-from tacit.training.rounds.pg_mf import PGMF
+from tacit.training.pg_mf import PGMF
 from tacit.vocabulary import Vocabulary
 
 TRAINERS = {

@@ -9,15 +9,14 @@ import pytest
 
 from tacit.channels.certificate import exp_lower, flaw
 from tacit.errors import RequestError
-from tacit.kernels.devices.foldin import Home
+from tacit.kernels.foldin import Home
 from tacit.kernels.layout import Side, layout
 from tacit.kernels.projection import lifted, projected, sign
 from tacit.models import Fitted, at_home, device_predict, item_model
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.training import train, training
-from tacit.training.rounds.gradient_report import ENTRIES, Questions, two_points
-from tacit.training.rounds.pg_mf import PGMF
+from tacit.training.pg_mf import ENTRIES, PGMF, Questions, two_points
 from tacit.wire.item_model import ItemModel
 
 EPSILONS = ("0.0078125", "0.1", "0.5", "1", "2.5", "16")

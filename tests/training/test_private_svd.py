@@ -9,8 +9,8 @@ import pytest
 
 from tacit.audit.replay import Recorder, replay
 from tacit.errors import RequestError
+from tacit.kernels.als import grams, integer_sums
 from tacit.kernels.layout import by_user, layout
-from tacit.kernels.normal import grams, integer_sums
 from tacit.models import at_home
 from tacit.readers import synthetic
 from tacit.training.mechanism.noisy_releases import SecretReleases
@@ -18,10 +18,15 @@ from tacit.training.value import biases as biases_module
 from tacit.training.value import factors as factors_module
 from tacit.training.value.biases import Biases, drawn_to_zero
 from tacit.training.value.budget_split import value_plan
-from tacit.training.value.factors import prior_rows
+from tacit.training.value.factors import (
+    Law,
+    posterior_rows,
+    prior_rows,
+    ridge_rows,
+    ridge_sensitivity,
+)
 from tacit.training.value.integer_ratings import STEPS, integer_ratings, sums
 from tacit.training.value.private_svd import PrivateSVD
-from tacit.training.value.solve import Law, posterior_rows, ridge_rows, ridge_sensitivity
 
 METHODS = {
     PrivateSVD(noise=noise, implicit=implicit).name: PrivateSVD(

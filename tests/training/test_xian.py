@@ -20,9 +20,9 @@ from tacit.training.papers.noisy_solvers import (
     share,
     solved,
 )
-from tacit.training.papers.raw_estimates import mean_factors, raw_levels
+from tacit.training.papers.xian import mean_factors, raw_levels
+from tacit.training.value.factors import ridge_sensitivities, ridge_sensitivity
 from tacit.training.value.integer_ratings import integer_ratings
-from tacit.training.value.solve import ridge_sensitivities, ridge_sensitivity
 
 VALID = ("psgd", "pals")
 METHODS = {name: training(name, "faithful") for name in names("faithful")} | {

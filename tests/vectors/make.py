@@ -20,11 +20,9 @@ from typing import Any
 
 from tacit.channels import compile_channel
 from tacit.channels.certificate import exp_lower
-from tacit.channels.draw import draw
-from tacit.channels.table import Channel
+from tacit.channels.table import Channel, draw
 from tacit.channels.thresholds import hash_id, threshold_mix
-from tacit.device.list_profile import ListProfile
-from tacit.device.profile import Profile
+from tacit.device.profile import ListProfile, Profile
 from tacit.errors import TacitError
 from tacit.privacy.guarantee import NO_PRIVACY, PARTS
 from tacit.privacy.ledger import nano, nats
@@ -35,10 +33,8 @@ from tacit.wire import task as wire_task
 from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
 from tacit.wire.list_model import ItemNeighbours, ListModel, LowRank
 from tacit.wire.origin import is_origin
-from tacit.wire.pseudonym import erasure_key, person, report_id
-from tacit.wire.report import Report
-from tacit.wire.schedule import asked
-from tacit.wire.task import Task
+from tacit.wire.report import Report, erasure_key, person, report_id
+from tacit.wire.task import Task, asked
 
 HERE = Path(__file__).parent
 STARS = RatingScale.parse("1:5:1")

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.channels import compile_channel
-from tacit.collection.sample import Sample
+from tacit.collection.plans import Sample
 from tacit.collection.slots import slot_reports
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
-from tacit.wire import pseudonym
+from tacit.wire import report as pseudonym
 from tacit.wire.report import Report, dumps, upload
-from tacit.wire.schedule import asked
+from tacit.wire.task import asked
 
 FINE = compile_channel("bounded-laplace", epsilon="1", scale=RatingScale.parse("1:5:0.5"))
 SECRET = bytes(range(32))

@@ -20,8 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from tacit.errors import RequestError
-from tacit.given import must_be
+from tacit.errors import RequestError, must_be
 from tacit.models import Fitted, FittedLists
 from tacit.ratings import Mask, Ratings
 from tacit.readers import from_frame

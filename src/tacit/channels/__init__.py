@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _BUILT_IN = {
     "randomized-response": ".randomized_response:RandomizedResponse",
-    "bounded-laplace": ".bounded_laplace:BoundedLaplace",
-    "clamped-laplace": ".clamped_laplace:ClampedLaplace",
+    "bounded-laplace": ".laplace:BoundedLaplace",
+    "clamped-laplace": ".laplace:ClampedLaplace",
     "laplace": ".laplace:Laplace",
-    "duchi": ".duchi:Duchi",
-    "piecewise": ".piecewise:Piecewise",
+    "duchi": ".mean_estimation:Duchi",
+    "piecewise": ".mean_estimation:Piecewise",
     "optimal": "..optimal_channel:Optimal",
-    "modified-laplace": ".modified_laplace:ModifiedLaplace",
+    "modified-laplace": ".laplace:ModifiedLaplace",
 }
 """Location of each mechanism's settings, relative to this package. One row per mechanism."""
 
@@ -128,7 +128,7 @@ def compile_channel(
 
 def _text(epsilon: str | float) -> str:
     """Return text unchanged: mechanisms reject an invalid epsilon, and some allow 0."""
-    from tacit.privacy.epsilon import epsilon_text
+    from tacit.privacy.ledger import epsilon_text
 
     return epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
 

@@ -11,8 +11,8 @@ from itertools import pairwise
 from operator import mul
 
 from tacit.channels.table import Channel
-from tacit.given import must_be
-from tacit.public_priors import RATED_SHARE, RATING_SPREAD
+from tacit.errors import must_be
+from tacit.scale import RATED_SHARE, RATING_SPREAD
 
 Cells = tuple[list[float], list[float]]
 

@@ -14,7 +14,9 @@ Rows = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class RandomizedResponse(AbstractMechanism):
-    """k-ary randomized response over the levels and, with `missing`, the answer "missing".
+    """k-ary randomized response (Warner 1965, Kairouz et al. 2016).
+
+    Inputs and symbols are the levels and, with `missing`, the answer "missing".
 
     P(y | x) = e^epsilon / (e^epsilon + k - 1) for y = x, 1 / (e^epsilon + k - 1) otherwise: Zheng's
     second mechanism. With `missing` one table protects presence and value together. In integers,

@@ -102,7 +102,7 @@ def fit(
     from tacit.experiments.progress import share
     from tacit.experiments.results import writable
     from tacit.learners import learner, require_options
-    from tacit.privacy.epsilon import epsilon_text
+    from tacit.privacy.ledger import epsilon_text
 
     writable(output, read=(data, catalogue, people, items))
     settings = _settings(factors, items)
@@ -242,7 +242,7 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
     from tacit.collection.report_file import read_reports
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
-    from tacit.collector.storage.ranges import at_once
+    from tacit.collector.storage.store import at_once
 
     if file is not None:
         return read_reports(file)

@@ -61,8 +61,7 @@ def label(
 
 
 def _label(about: Path, delta: str) -> "Label":
-    from tacit.labels.of_release import of_model, of_result
-    from tacit.labels.of_task import of_task
+    from tacit.labels.label import of_model, of_result, of_task
     from tacit.labels.simulated_attacks import found_by_attackers
     from tacit.wire.task import loads
 

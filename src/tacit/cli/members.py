@@ -1,6 +1,5 @@
 """`tacit list`: channels, models, trainers and other registries, one line each."""
 
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from inspect import getdoc
@@ -83,7 +82,7 @@ def _recognised(format: "Format") -> str:
 
 
 def _datasets() -> Iterable[Line]:
-    from tacit.readers.datasets import ARCHIVES
+    from tacit.readers.download import ARCHIVES
 
     return ((each.name, f"{each.url} {each.note}".rstrip()) for each in ARCHIVES)
 
@@ -106,7 +105,7 @@ def _plugged(kind: str) -> Iterable[Line]:
 
 
 def _described(member: Any) -> str:
-    """Describe an entry by the first line of its module, and the fields that distinguish it."""
+    """Describe an entry by its docstring's first line, and the fields that distinguish it."""
     settings = [
         f"{field.name}={getattr(member, field.name)}"
         for field in fields(member)
@@ -116,9 +115,8 @@ def _described(member: Any) -> str:
 
 
 def _first(kind: type[Any]) -> str:
-    """Return the first docstring line of the module that defines a class."""
-    text = sys.modules[kind.__module__].__doc__ or ""
-    return text.partition("\n")[0].rstrip(".")
+    """Return the first docstring line of a class."""
+    return (getdoc(kind) or "").partition("\n")[0].rstrip(".")
 
 
 KINDS: dict[str, Callable[[], Iterable[Line]]] = {

@@ -5,8 +5,7 @@ from typing import Protocol, cast
 
 from tacit.channels.certificate import certify
 from tacit.channels.table import Channel
-from tacit.errors import RequestError
-from tacit.given import must_be, whole
+from tacit.errors import RequestError, must_be, whole
 from tacit.privacy.guarantee import Guarantee
 
 ASSUMPTIONS = (

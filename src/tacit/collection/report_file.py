@@ -21,7 +21,7 @@ from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import DataError, RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
-from tacit.readers.decoding import BROKEN, PARQUET, decodable
+from tacit.readers.frame import BROKEN, PARQUET, decodable
 from tacit.readers.text import reason
 from tacit.reports import UNKNOWN_CAP, Reports
 from tacit.scale import RatingScale

@@ -1,4 +1,4 @@
-"""Bulk sampler from input rows to symbols, with the exact law of `tacit.channels.draw.draw`."""
+"""Bulk sampler from input rows to symbols, with the exact law of `tacit.channels.table.draw`."""
 
 import os
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Slots per user and epsilon per slot, for a given epsilon per user.
 
-The choice precedes any report. It maximizes the information under the public prior of
-`tacit.public_priors`, in which one slot in twenty has a rating. The information of a user's reports
+The choice precedes any report. It maximizes the information under the public prior of a scale
+(`tacit.scale.RATED_SHARE`), in which one slot in twenty has a rating. The information of a user's reports
 is that of one slot, `fisher_information`, times the number of slots, less what a cap drops. The
 cost is the tight guarantee of the plan.
 """
@@ -16,8 +16,7 @@ from tacit.collection.plan import Plan
 from tacit.collection.plans import PlanMaker, plan_of
 from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
-from tacit.public_priors import RATED_SHARE
-from tacit.scale import RatingScale
+from tacit.scale import RATED_SHARE, RatingScale
 
 KINDS = ("sample", "catalogue")
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500)

@@ -9,16 +9,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tacit.channels.draw import Words, draw, secret_word
-from tacit.channels.table import Channel
+from tacit.channels.table import Channel, Words, draw, secret_word
 from tacit.device.provider import Named
 from tacit.device.store import Store
 from tacit.errors import BudgetError, DataError
 from tacit.privacy.ledger import nano
-from tacit.wire import pseudonym
+from tacit.wire import report as wire_report
 from tacit.wire.report import Report, dumps
-from tacit.wire.schedule import asked
-from tacit.wire.task import Task
+from tacit.wire.task import Task, asked
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ class _Session:
 
     @property
     def _me(self) -> str:
-        return pseudonym.person(self._secret, *self._named)
+        return wire_report.person(self._secret, *self._named)
 
     @property
     def _cost(self) -> int:
@@ -136,7 +134,7 @@ class _Session:
 
     def _id(self, slot: int | None) -> str:
         task, provider = self._named
-        return pseudonym.report_id(self._secret, task, self._epoch, slot, provider)
+        return wire_report.report_id(self._secret, task, self._epoch, slot, provider)
 
     def _untell(self, index: int) -> None:
         """Delete the last reported value: under `rated` an item has one, not one per channel."""

@@ -18,20 +18,16 @@ from decimal import Decimal, InvalidOperation
 from types import TracebackType
 from typing import Any, Self
 
-from tacit.channels.draw import Words, secret_word
+from tacit.channels.table import Words, secret_word
 from tacit.device.answering import Question, answer
 from tacit.device.documents import Documents
 from tacit.device.erasing import Erasures, erase
-from tacit.device.export import export
-from tacit.device.list_profile import ListProfile
 from tacit.device.outbox import Outbox, SyncOutcome, some_share
-from tacit.device.profile import Item, Profile
+from tacit.device.profile import Item, ListProfile, Profile
 from tacit.device.provider import Chance, Provider
-from tacit.device.row_check import check_rows
-from tacit.device.store import Store
+from tacit.device.store import Store, check_rows, export
 from tacit.device.transport import Http, Transport
-from tacit.errors import BudgetError, RequestError
-from tacit.given import must_be
+from tacit.errors import BudgetError, RequestError, must_be
 from tacit.privacy.ledger import Ledger, nano
 from tacit.scale import RatingScale, shortest
 from tacit.wire.item_model import ItemModel

@@ -10,7 +10,7 @@ from tacit.device.outbox import WRONG
 from tacit.device.provider import Chance, Provider
 from tacit.device.store import Store
 from tacit.device.transport import Transport
-from tacit.wire import pseudonym
+from tacit.wire import report
 
 REPORTED = (
     "SELECT named, origin FROM task WHERE named <> question"
@@ -23,7 +23,7 @@ def erase(store: Store) -> None:
     """Delete everything but the epsilon spent, and store a key for each name with reports."""
     with store.transaction():
         for task, origin in store.db.execute(REPORTED).fetchall():
-            key = pseudonym.erasure_key(store.secret, task, origin)
+            key = report.erasure_key(store.secret, task, origin)
             store.db.execute("INSERT INTO erasure VALUES (?, ?, ?)", (key, origin, task))
         store.forget()
     store.scrub()

@@ -13,21 +13,75 @@ process has the file at a time, and other users cannot read it. Its tables:
     last       the last reported row for each (task, channel, place), and its report
     report     every id that was ever made; its bytes until they are acknowledged
     erasure    erasure keys, until the provider confirms the erasure
+
+Upgrade of a store from the format before tacit-task-2, in the transaction that opens it.
+
+Ratings, answers, reports and the ledger are unchanged. Every task in such a store is a
+tacit-task-1: its question and its names are those of its address, and it belongs to the last
+provider that sent it.
 """
 
 import os
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from secrets import token_bytes
 from typing import Any
 
-from tacit.device import upgrade
 from tacit.device.database_file import DatabaseFile
 from tacit.errors import DataError, RequestError
-from tacit.privacy.ledger import Ledger
+from tacit.privacy.ledger import Ledger, nats
+from tacit.scale import shortest
 from tacit.sqlite_checks import check_all_rows, check_tables
-from tacit.wire.pseudonym import SECRET_BYTES
+from tacit.wire.origin import origin_of, place_of
+from tacit.wire.report import SECRET_BYTES
+from tacit.wire.task import Task, loads
+
+FORMER = 0x7AC17002
+
+
+def upgrade(db: sqlite3.Connection, tasks: str, erasures: str) -> None:
+    """Upgrade inside a transaction, so that a crash leaves either format.
+
+    `tasks`: statement that creates the table of tasks, with a placeholder `name`. `erasures`:
+    statement that creates the table of erasures.
+    """
+    db.execute(erasures)
+    db.execute(tasks.format(name="made"))
+    copied = "INSERT INTO made VALUES (?1, ?2, ?3, ?2, ?2, ?4, ?5)"
+    for number, address, url, document in db.execute(
+        "SELECT number, address, provider, document FROM task"
+    ).fetchall():
+        origin, location = _normalized(url)
+        db.execute(copied, (number, address, origin, location, document))
+    db.execute("DROP TABLE task")
+    db.execute("ALTER TABLE made RENAME TO task")
+    _normalize_urls(db)
+
+
+def _normalize_urls(db: sqlite3.Connection) -> None:
+    """Merge the rows of a place: of two spellings the longer wait and the later task are used."""
+    rows = db.execute(
+        "SELECT url, task, failures, not_before, model, model_document FROM provider"
+        " ORDER BY task DESC"
+    ).fetchall()
+    db.execute("DELETE FROM provider")
+    for url, *rest in rows:
+        db.execute(
+            "INSERT INTO provider VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (url) DO UPDATE SET"
+            " failures = max(failures, excluded.failures),"
+            " not_before = max(not_before, excluded.not_before)",
+            (_normalized(url)[1], *rest),
+        )
+
+
+def _normalized(url: str) -> tuple[str, str]:
+    """Return origin and place of a URL; the URL itself if it is invalid (and was never called)."""
+    try:
+        return origin_of(url), place_of(url)
+    except RequestError:
+        return url, url
+
 
 MEMORY = ":memory:"
 """Path of a store that is deleted with its process, for simulated users."""
@@ -173,8 +227,8 @@ class Store:
         """Check the loaded database, and upgrade it. Raises `sqlite3.Error`."""
         check_all_rows(self.db)
         (version,) = self.db.execute("PRAGMA user_version").fetchone()
-        if version == upgrade.FORMER:
-            upgrade.upgrade(self.db, TASKS, ERASURES)
+        if version == FORMER:
+            upgrade(self.db, TASKS, ERASURES)
             self.db.execute(f"PRAGMA user_version = {FORMAT}")
         elif version != FORMAT:
             raise sqlite3.DatabaseError("another format")
@@ -234,3 +288,82 @@ def _sentence(error: sqlite3.Error, name: str) -> DataError | RequestError:
         f"{name} is damaged or not a store of this version ({text}); restore a backup, or name "
         "another file."
     )
+
+
+# Validation of the rows stored for a task: items, levels, channels, symbols.
+
+
+def check_rows(db: sqlite3.Connection, number: int, task: Task) -> None:
+    """Raise `DataError` if a row of the task with this number has an index outside of the task."""
+    for table, column, condition, bound in _bounds(task):
+        outside = f"{condition} AND {column} NOT BETWEEN 0 AND {bound - 1}"
+        query = f"SELECT 1 FROM {table} WHERE task = ? AND {outside} LIMIT 1"
+        if db.execute(query, (number,)).fetchone():
+            # The message has no value: it may be logged.
+            raise DataError(
+                f"The store is damaged: {table}.{column} must be from 0 to {bound - 1} in the task "
+                f"{task.address}; restore a backup."
+            )
+
+
+def _bounds(task: Task) -> Iterator[tuple[str, str, str, int]]:
+    """Yield table, column, condition, and number of values."""
+    n_items, levels = len(task.items), task.scale.n_levels
+    yield from (("rating", "place", "1", n_items), ("rating", "level", "1", levels))
+    for table in ("answer", "last"):
+        yield table, "place", "1", n_items
+        yield table, "row", "1", levels + task.hides_presence
+        yield table, "channel", "1", len(task.channels)
+    for index, channel in enumerate(task.channels):
+        yield "answer", "symbol", f"channel = {index}", len(channel.outputs)
+
+
+# Export of a store's data about its user.
+
+
+def export(store: Store) -> dict[str, Any]:
+    """Return ratings, drawn answers and epsilon spent as JSON values, without the secret.
+
+    The export does not allow to report in the user's name: it has no pseudonym, no token and no
+    report bytes. An answer is (item, value it was drawn for, epsilon, symbol), a last report (item,
+    value, epsilon); the value is None where the item was unrated.
+    """
+    ledger = store.ledger
+    met = store.db.execute("SELECT number, address, document FROM task ORDER BY number").fetchall()
+    return {
+        "spent": nats(ledger.spent),
+        "lifetime": nats(ledger.limit),
+        "tasks": [
+            _task(store, number, loads(document, address)) for number, address, document in met
+        ],
+    }
+
+
+def _task(store: Store, number: int, task: Task) -> dict[str, Any]:
+    check_rows(store.db, number, task)
+    levels = [shortest(level) for level in task.scale.levels]
+    values = [None, *levels] if task.hides_presence else levels
+    epsilons = [channel.epsilon for channel in task.channels]
+    answers = "SELECT place, row, channel, symbol FROM answer WHERE task = ? ORDER BY place, row"
+    last = "SELECT place, row, channel FROM last WHERE task = ? ORDER BY place, channel"
+    reports = "SELECT epoch, document FROM report WHERE task = ? ORDER BY epoch, place"
+    return {
+        "task": task.address,
+        "name": task.name,
+        "ratings": [
+            (task.items[index], levels[level])
+            for index, level in sorted(store.ratings(number).items())
+        ],
+        "answers": [
+            (task.items[index], values[row], epsilons[channel], symbol)
+            for index, row, channel, symbol in store.db.execute(answers, (number,)).fetchall()
+        ],
+        "reported": [
+            (task.items[index], values[row], epsilons[channel])
+            for index, row, channel in store.db.execute(last, (number,)).fetchall()
+        ],
+        "reports": [
+            {"epoch": epoch, "waiting": document is not None}
+            for epoch, document in store.db.execute(reports, (number,))
+        ],
+    }

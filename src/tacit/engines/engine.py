@@ -6,8 +6,9 @@ on its block and the shared inputs alone, so all engines agree bit by bit.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 Block = TypeVar("Block", bound=tuple[Any, ...])
 Column = TypeVar("Column", bound=tuple[Any, ...])
@@ -51,3 +52,37 @@ def cut(n: int, blocks: int) -> list[slice]:
     pieces = max(1, min(n, blocks))
     ends = [n * piece // pieces for piece in range(pieces + 1)]
     return [slice(a, b) for a, b in pairwise(ends)]
+
+
+# Engine of one machine: blocks in sequence, each on all cores.
+
+AT_ONCE = 8_000_000
+"""Cells per block. A stage needs a few numbers per cell in addition to its tables."""
+
+
+@dataclass(frozen=True)
+class Local:
+    """`blocks`: number of pieces. More pieces need less memory; results are identical."""
+
+    blocks: int = 1
+
+    @classmethod
+    def over_cells(cls, cells: int) -> Self:
+        """Return an engine with as few blocks as memory for `cells` cells of a matrix allows."""
+        return cls(1 + cells // AT_ONCE)
+
+    def over(
+        self, kernel: Callable[[Block, Shared], Result], blocks: Sequence[Block], shared: Shared
+    ) -> list[Result]:
+        """Implement `Engine.over`."""
+        return [kernel(block, shared) for block in blocks]
+
+    def across(
+        self,
+        kernel: Callable[[Block, Column, Shared], Result],
+        rows: Sequence[Block],
+        columns: Sequence[Column],
+        shared: Shared,
+    ) -> list[list[Result]]:
+        """Implement `Engine.across`."""
+        return [[kernel(row, column, shared) for column in columns] for row in rows]

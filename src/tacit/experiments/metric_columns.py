@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from tacit.experiments.results import STARS
 from tacit.metrics.accuracy import mae, ranking, rmse
+from tacit.metrics.accuracy import slices as slices_of
 from tacit.metrics.lists import LENGTH, ListFigures, list_figures
-from tacit.metrics.slices import slices as slices_of
 from tacit.models.lists.exclusion import PRESENCE_PUBLIC
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports

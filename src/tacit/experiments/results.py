@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_ar
 import polars as pl
 
 from tacit.errors import DataError, RequestError
-from tacit.metrics.slices import Slice
+from tacit.metrics.accuracy import Slice
 from tacit.privacy.guarantee import Trust, Unit
 from tacit.whole_files import whole, write_whole
 from tacit.wire.strict import brief

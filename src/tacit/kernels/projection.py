@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from tacit.kernels.devices.foldin import Home
+from tacit.kernels.foldin import Home
 from tacit.kernels.layout import Side
 
 Doubles = NDArray[np.float64]

@@ -4,10 +4,29 @@ All fields are computed from the labelled bytes, so that the label matches what 
 simulated on synthetic data, because a figure on protected ratings would be a release in itself.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from hashlib import sha256
+from pathlib import Path
 from typing import Literal
 
-from tacit.privacy.guarantee import Guarantee
+from tacit.channels.table import Channel
+from tacit.collection.task_guarantee import (
+    all_channels_guarantees,
+    channel_guarantees,
+    task_guarantee,
+)
+from tacit.errors import RequestError
+from tacit.experiments import results
+from tacit.experiments.guarantee_text import claims, plugged
+from tacit.experiments.results import ResultRow
+from tacit.models.fitted import Fitted
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.wire import item_model, list_model
+from tacit.wire.item_model import ItemModel
+from tacit.wire.list_model import ListModel
+from tacit.wire.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,3 +104,156 @@ class Label:
     def uncovered(self) -> tuple[str, ...]:
         """Distinct parts that were inferred from the ratings, which no guarantee covers."""
         return tuple(dict.fromkeys(what for one in self.promises for what in one.uncovered))
+
+
+# Label of a task: the guarantees of its plan with each of its channels.
+
+UNBOUNDED_TASK = (
+    "No guarantee per user: the rated items are reported as they are. The values of n ratings "
+    "together cost n times epsilon, up to the limit that the user sets on the device."
+)
+EVERY_CHANNEL = (
+    "all of these tables, if the user raises the maximum epsilon and the device reports on every "
+    "slot again"
+)
+
+
+def of_task(task: Task, *, delta: str, found: tuple[AttackFigure, ...] = ()) -> Label:
+    """Return the label of a task.
+
+    `delta`: of the guarantee per user, a decimal string above 0. `found`: results of attacks on
+    synthetic data. Raises `CertificateError` for a channel that fails verification, and
+    `RequestError` for an invalid delta.
+    """
+    _check_delta(delta)
+    return Label(
+        kind="task",
+        name=task.name,
+        address=task.address,
+        asked_by=task.provider,
+        leaves=f"A device sends {task_guarantee(task).released}, drawn at random. True ratings "
+        "stay on the device.",
+        terms=tuple(_terms(task, delta)),
+        unbounded=None if task.hides_presence else UNBOUNDED_TASK,
+        keeping=Keeping(
+            epoch_seconds=task.epoch_seconds, late_epochs=task.window, days=task.retention_days
+        ),
+        found=found,
+    )
+
+
+def _check_delta(delta: str) -> None:
+    try:
+        inside = 0 < Decimal(delta) < 1
+    except InvalidOperation:
+        inside = False
+    if not inside:
+        raise RequestError(f"delta must be between 0 and 1, such as 1e-6, got '{delta}'.")
+
+
+def through(channel: Channel) -> str:
+    """Describe a channel in words."""
+    inputs = f"{len(channel.levels)} levels{' and missing' if channel.missing else ''}"
+    return (
+        f"a table of {inputs} by {len(channel.outputs)} symbols at epsilon {channel.epsilon}, "
+        f"checked in integers ({channel.id[:12]})"
+    )
+
+
+def _terms(task: Task, delta: str) -> Iterator[Terms]:
+    for channel in task.channels:
+        promises = tuple(channel_guarantees(task, channel, delta))
+        yield Terms(through=through(channel), channel=channel.id, promises=promises)
+    if summed := tuple(all_channels_guarantees(task)):
+        yield Terms(through=EVERY_CHANNEL, promises=summed)
+
+
+# Labels of a model file and of the result file of a comparison.
+
+UNBOUNDED_RESULT = "The guarantees per value or slot imply no guarantee per user."
+
+
+def of_result(path: Path) -> Label:
+    """Return the label of a result file. Raises `DataError` for a file without result rows."""
+    rows = results.load(path)
+    terms = [
+        Terms(through=_methods(group), promises=tuple(_promises(claim, group)))
+        for claim, group in claims(rows)
+    ]
+    free = [row for row in rows if row.epsilon is None]
+    if free:
+        terms.append(Terms(through=_methods(free), promises=(NO_PRIVACY,)))
+    units = {promise.unit for each in terms for promise in each.promises}
+    return Label(
+        kind="result",
+        name=", ".join(dict.fromkeys(row.dataset for row in rows)) or path.name,
+        address=sha256(path.read_bytes()).hexdigest(),
+        asked_by=None,
+        leaves="Nothing is released: these are the figures of an experiment, which are as private "
+        "as its data."
+        + "".join(f" {sentence}" for sentence in plugged(row.plugins for row in rows)),
+        terms=tuple(terms),
+        unbounded=UNBOUNDED_RESULT if units & {"value", "slot"} else None,
+        keeping=None,
+    )
+
+
+def _promises(claim: Guarantee, rows: Sequence[ResultRow]) -> Iterator[Guarantee]:
+    """Yield the guarantee at each epsilon, then the guarantees per user of the rows, if any."""
+    for epsilon in sorted({row.epsilon for row in rows if row.epsilon is not None}):
+        yield replace(claim, epsilon=f"{epsilon:g}")
+    people = {(row.user_epsilon, 0.0) for row in rows}
+    people |= {(row.tight_epsilon, row.delta) for row in rows}
+    for epsilon, delta in sorted((e, d) for e, d in people if e is not None):
+        yield replace(claim, epsilon=f"{epsilon:g}", delta=f"{delta:g}", unit="user")
+
+
+def _methods(rows: Sequence[ResultRow]) -> str:
+    return ", ".join(dict.fromkeys(f"{row.via} + {row.method}" for row in rows))
+
+
+UNBOUNDED_MODEL = (
+    "No guarantee per user: the guarantee is per {}, and epsilon adds up over all data of one user."
+)
+STATED = "the guarantee is as stated by the provider"
+
+
+def of_model(path: Path) -> Label:
+    """Return the label of a model file.
+
+    A guarantee cannot be recomputed from a model, so the label repeats that of the provider, and
+    states this.
+
+    Raises `DataError` for a damaged model, and `RequestError` for another file.
+    """
+    content = path.read_bytes()
+    stated, what = _guarantee_of(path, content)
+    guarantee = _as_stated(stated)
+    person = guarantee.epsilon is None or guarantee.unit == "user"
+    return Label(
+        kind="model",
+        name=path.name,
+        address=sha256(content).hexdigest(),
+        asked_by=None,
+        leaves=f"Released: {what}, trained on {guarantee.released}. {STATED.capitalize()}.",
+        terms=(Terms(through=what, promises=(guarantee,)),),
+        unbounded=None if person else UNBOUNDED_MODEL.format(guarantee.unit),
+        keeping=None,
+    )
+
+
+def _as_stated(guarantee: Guarantee) -> Guarantee:
+    if guarantee.epsilon is None:
+        return guarantee
+    return replace(guarantee, exact=False, assumptions=(*guarantee.assumptions, STATED))
+
+
+def _guarantee_of(path: Path, content: bytes) -> tuple[Guarantee, str]:
+    if content.startswith(list_model.MAGIC):
+        lists = ListModel.from_bytes(content)
+        return lists.guarantee, f"a list model of {len(lists.items)} items"
+    if content.startswith((item_model.MAGIC, item_model.SHRINKING)):
+        items = ItemModel.from_bytes(content)
+        return items.guarantee, f"an item model of {len(items.items)} items"
+    fitted = Fitted.load(path)
+    return fitted.guarantee, f"{fitted.model} over {len(fitted.item_ids)} items"

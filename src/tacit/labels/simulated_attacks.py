@@ -9,8 +9,7 @@ from tacit.audit.attacks.reconstruction import PRESENCE
 from tacit.audit.attacks.world import World
 from tacit.collection.plans import plan
 from tacit.errors import RequestError
-from tacit.labels.label import AttackFigure
-from tacit.labels.of_task import through
+from tacit.labels.label import AttackFigure, through
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import MOST_OF_CATALOGUE, synthetic
 from tacit.wire.task import Task
@@ -82,7 +81,7 @@ DELTA = "1e-6"
 def served(task: Task) -> str:
     """Return the page, with the epsilon per user at delta 1e-6 and attacks on synthetic users."""
     # Attacks are imported on the first request for a label, to keep the collector's start fast.
-    from tacit.labels.of_task import of_task
+    from tacit.labels.label import of_task
     from tacit.labels.page import html
 
     return html(of_task(task, delta=DELTA, found=found_by_attackers(task)))

@@ -10,14 +10,13 @@ from collections.abc import Callable
 from typing import Any, Literal, Protocol, overload
 
 from tacit import registry
-from tacit.errors import RequestError
-from tacit.given import whole
+from tacit.errors import RequestError, whole
 from tacit.models.baselines import Baseline as Baseline
 from tacit.models.channel_mf.model import ChannelMF as ChannelMF
 from tacit.models.evidence.evidence import Evidence as Evidence
 from tacit.models.evidence.evidence import evidence as evidence
 from tacit.models.fitted import Fitted as Fitted
-from tacit.models.item_model import item_model as item_model
+from tacit.models.fitted import item_model as item_model
 from tacit.models.least_squares.als_svd import AlternatingSVD as AlternatingSVD
 from tacit.models.least_squares.completion import Completion as Completion
 from tacit.models.least_squares.mf import MF as MF
@@ -25,7 +24,7 @@ from tacit.models.least_squares.mog_mf import MoGMF as MoGMF
 from tacit.models.lists import LIST_MODELS as LIST_MODELS
 from tacit.models.lists import FittedLists as FittedLists
 from tacit.models.lists import interactions as interactions
-from tacit.models.lists.list_model import list_model as list_model
+from tacit.models.lists.fitted import list_model as list_model
 from tacit.models.simulated_devices import at_home as at_home
 from tacit.models.simulated_devices import device_predict as device_predict
 from tacit.models.svd import SVD as SVD

@@ -16,7 +16,7 @@ from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.slot_reports import Decoded, decode
 from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
-from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
+from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD
 
 Doubles = NDArray[np.float64]
 ROUNDS = 10
@@ -24,7 +24,9 @@ ROUNDS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """theta_ui = mu [+ b_i [+ b_u]]. `items`, `people`: whether to fit item and user biases.
+    """Baselines: global mean, item means, and item and user biases.
+
+    theta_ui = mu [+ b_i [+ b_u]]. `items`, `people`: whether to fit item and user biases.
 
     `engine`: where sums are computed, None for this process. Results are identical on every engine.
     `state`: folder for reports that all workers can reach, None for memory.

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
-from tacit.engines.folder import InFolder
-from tacit.engines.tables import InMemory, Tables
+from tacit.engines.tables import InFolder, InMemory, Tables
 from tacit.errors import RequestError
 
 Array = NDArray[Any]

@@ -9,18 +9,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError
-from tacit.given import path as given_path
+from tacit.errors import RequestError, must_be
+from tacit.errors import path as given_path
 from tacit.kernels.predict import bilinear, median, predict
 from tacit.models import model_file
-from tacit.models.channel_mf.distillation import CondensedItems
-from tacit.models.evidence.presence_features import Presence
+from tacit.models.distillation import CondensedItems
+from tacit.models.evidence.presence_features import DAMPING, Presence
 from tacit.models.ranking import Id, Notify, is_id, ranked, say_unknown, table, with_titles
+from tacit.models.rounded import singles
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary, raw_ids
+from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -230,3 +232,47 @@ class Fitted:
     def load(cls, path: Path | str) -> Self:
         """Read a model written by `save`. Raises `RequestError` for any other file."""
         return cls(**model_file.read(path))
+
+
+# Conversion of a fitted model to the item model that devices download.
+
+
+def item_model(fitted: Fitted) -> ItemModel:
+    """Return the item side of a model, and what a device needs to fold in a user.
+
+    Raises `RequestError` for models that predict no ratings, such as top-N models.
+    """
+    must_be(Fitted, fitted, "a rating model", "pass what `fit` returns, or use `list_model`")
+    fitted = fitted.on_devices()
+    return ItemModel(
+        scale=fitted.scale,
+        items=tuple(fitted.item_ids.ids.to_list()),
+        factors=fitted.items.shape[2] - 1,
+        link="cells" if fitted.sigma else "linear",
+        sigma=fitted.sigma,
+        draws=tuple(_draw(fitted, d) for d in range(len(fitted.mu))),
+        guarantee=fitted.guarantee,
+        presence=None if fitted.presence is None else _presence(fitted.presence),
+    )
+
+
+def _draw(fitted: Fitted, d: int) -> ItemDraw:
+    weights = np.empty(0) if fitted.prior_weights is None else fitted.prior_weights[d]
+    return ItemDraw(
+        mu=float(fitted.mu[d]),
+        item_bias=singles(fitted.items[d, :, 0]),
+        item_factors=singles(fitted.items[d, :, 1:]),
+        precision=singles(fitted.precision[d]),
+        prior_weights=singles(weights),
+        shrinkage=singles(fitted.condensed.shrinkage if fitted.condensed else np.empty(0)),
+    )
+
+
+def _presence(presence: Presence) -> ItemPresence:
+    return ItemPresence(
+        vectors=singles(presence.vectors),
+        centre=singles(presence.centre),
+        log_mean=presence.log_mean,
+        log_scale=presence.log_scale,
+        damping=DAMPING,
+    )

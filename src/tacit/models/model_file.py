@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, RequestError
-from tacit.models.channel_mf.distillation import CondensedItems
+from tacit.models.distillation import CondensedItems
 from tacit.models.evidence.presence_features import Presence
 from tacit.models.rounded import LARGEST_HALF
 from tacit.scale import RatingScale

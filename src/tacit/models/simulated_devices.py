@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
-from tacit.errors import RequestError
-from tacit.given import must_be
-from tacit.kernels.devices.foldin import Home, fold_in, prior_means
+from tacit.errors import RequestError, must_be
+from tacit.kernels.foldin import Home, fold_in, prior_means
 from tacit.kernels.layout import Side, by_user, even_pieces
-from tacit.kernels.lists.topk import Scorer, best_lists
 from tacit.kernels.predict import predict
+from tacit.kernels.topk import Scorer, best_lists
 from tacit.models.evidence.presence_features import Presence
 from tacit.models.fitted import Fitted, Floats
 from tacit.ratings import Codes, Ratings

@@ -13,7 +13,7 @@ import numpy as np
 from tacit.kernels.sgd import Doubles, Parameters, Rates, descend, implicit
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
-from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
+from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD
 
 RATE, RIDGE = 0.007, 0.02  # customary for one to five stars
 START = 0.1  # initial standard deviation of every factor
@@ -22,10 +22,11 @@ STARS = 4.0  # range of one to five stars
 
 @dataclass(frozen=True, kw_only=True)
 class SVD:
-    """Settings of svd and svdpp, none of them tuned.
+    """SVD and SVD++ (Koren 2008) by stochastic gradient descent, ignoring the channel.
 
-    `factors`: K. `epochs`: over all reports. `rate`: learning rate. `ridge`: per report, on each
-    parameter it updates. `implicit`: whether to use implicit feedback (SVD++).
+    No setting was tuned. `factors`: K. `epochs`: over all reports. `rate`: learning rate.
+    `ridge`: per report, on each parameter it updates. `implicit`: whether to use implicit feedback
+    (SVD++).
     """
 
     factors: int = 20

@@ -1,1 +1,1 @@
-"""Prediction of error and traffic before any data are collected."""
+"""Planning before any data are collected: predicted error and traffic, and a simulated fleet."""

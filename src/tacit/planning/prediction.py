@@ -9,7 +9,7 @@ from typing import Literal
 from tacit.channels import compile_channel
 from tacit.channels.table import Channel
 from tacit.collection.perturb import kept_rows, perturb
-from tacit.collection.sample import Sample
+from tacit.collection.plans import Sample
 from tacit.collection.slot_terms import SlotTerms
 from tacit.models import ChannelMF, Fitted, evidence, item_model
 from tacit.planning.population import (

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
-from tacit.errors import RequestError
-from tacit.given import must_be
+from tacit.errors import RequestError, must_be
 from tacit.notebook import card
 
 Unit = Literal["none", "value", "slot", "user"]

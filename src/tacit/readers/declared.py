@@ -11,8 +11,8 @@ import polars as pl
 
 from tacit.errors import DataError
 from tacit.ratings import Ratings
-from tacit.readers.decoding import BROKEN, PARQUET, decodable
 from tacit.readers.format import Notify
+from tacit.readers.frame import BROKEN, PARQUET, decodable
 from tacit.readers.items import LAYOUTS, STORED, items
 from tacit.readers.text import missing, reason
 from tacit.vocabulary import typed_ids
@@ -130,3 +130,25 @@ def _table(path: Path) -> pl.DataFrame:
         raise DataError(
             f"{path} is not a table ({reason(error)}); use a csv with a header."
         ) from None
+
+
+# Public item tables, one row per item, for models that use item features.
+
+
+def item_table(path: str | Path) -> pl.DataFrame:
+    """Read an item table: a column item, and features such as genres, title, year or language.
+
+    `path`: a table (csv, tsv, Parquet) with a column item, or an input of `tacit.readers.items`. It
+    must be public, because a published model depends on it. Means or counts of ratings are not
+    public. Raises `DataError` for a file of ratings, for an invalid table, and for a table without
+    features.
+    """
+    file = Path(path)
+    is_release = file.name in (*LAYOUTS, STORED) or file.suffix.lower() not in TABLES
+    table = items(file) if is_release else listed(file, "item")
+    if table.width < 2:
+        raise DataError(
+            f"{file} has an item column only; add columns that describe the items, such as "
+            "genres, title or year."
+        )
+    return table

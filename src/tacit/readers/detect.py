@@ -11,11 +11,7 @@ from typing import Any
 
 from tacit.errors import DataError, RequestError
 from tacit.readers.format import Format, Request
-from tacit.readers.formats.jester import JESTER
-from tacit.readers.formats.libimseti import LIBIMSETI
-from tacit.readers.formats.movielens import ML_1M, ML_100K
-from tacit.readers.formats.netflix import NETFLIX
-from tacit.readers.formats.table import ML_CSV, TABLE
+from tacit.readers.formats import JESTER, LIBIMSETI, ML_1M, ML_100K, ML_CSV, NETFLIX, TABLE
 from tacit.readers.source import Source, sources_in
 from tacit.registry import Registry
 

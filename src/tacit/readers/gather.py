@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from tacit.errors import DataError
 from tacit.privacy.guarantee import Part
 from tacit.ratings import Codes, Mask, Ratings
-from tacit.readers.format import Notify
-from tacit.readers.levels import DeclaredScale, infer
+from tacit.readers.format import DeclaredScale, Notify, infer
 from tacit.scale import THERE, RatingScale
 from tacit.vocabulary import Vocabulary, as_integers, strip_spaces
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from tacit.errors import DataError
-from tacit.given import path as given_path
-from tacit.readers.decoding import PARQUET, decodable
+from tacit.errors import path as given_path
+from tacit.readers.frame import PARQUET, decodable
 from tacit.readers.source import Source, sources_in
 from tacit.readers.text import reason, shown, split
 from tacit.vocabulary import typed_ids

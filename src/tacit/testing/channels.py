@@ -10,9 +10,8 @@ import numpy as np
 
 from tacit.audit.channel_audits import audit_table
 from tacit.channels.certificate import certify
-from tacit.channels.draw import draw
 from tacit.channels.information import fisher_information
-from tacit.channels.table import Channel
+from tacit.channels.table import Channel, draw
 from tacit.collection.sampler import BulkSampler
 from tacit.errors import CertificateError
 

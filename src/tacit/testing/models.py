@@ -11,7 +11,7 @@ import polars as pl
 
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.errors import RequestError
 from tacit.models import AbstractModel, Evidence, Fitted, at_home, evidence
 from tacit.ratings import Ratings

@@ -7,21 +7,20 @@ from collections.abc import Callable
 from typing import Any, Literal, overload
 
 from tacit import registry
-from tacit.errors import RequestError
-from tacit.given import whole
+from tacit.errors import RequestError, whole
 from tacit.models import Fitted, FittedLists
-from tacit.privacy.epsilon import epsilon_text
+from tacit.privacy.ledger import epsilon_text
 from tacit.readers import as_ratings
 from tacit.scale import RatingScale
-from tacit.training.lists.ease import DPEase as DPEase
-from tacit.training.lists.popularity import DPPopularity as DPPopularity
+from tacit.training.lists import DPEase as DPEase
+from tacit.training.lists import DPPopularity as DPPopularity
 from tacit.training.papers.berlioz import Berlioz as Berlioz
 from tacit.training.papers.xian import FaithfulSVD as FaithfulSVD
 from tacit.training.person.covariance import DPCovariance as DPCovariance
 from tacit.training.person.dpals import DPALS as DPALS
+from tacit.training.pg_mf import PGMF as PGMF
 from tacit.training.protocol import AbstractListTraining as AbstractListTraining
 from tacit.training.protocol import AbstractTraining as AbstractTraining
-from tacit.training.rounds.pg_mf import PGMF as PGMF
 from tacit.training.value.private_svd import PrivateSVD as PrivateSVD
 
 STRICT: tuple[AbstractTraining, ...] = (

@@ -16,12 +16,53 @@ from itertools import islice
 from operator import lt
 from typing import Self
 
-from tacit.errors import DataError, RequestError
-from tacit.given import must_be
+from tacit.errors import DataError, RequestError, must_be
 from tacit.privacy.guarantee import Guarantee
-from tacit.wire import binary, list_model_header
+from tacit.wire import binary, model_header, strict
 from tacit.wire.binary import Bytes, Floats
-from tacit.wire.list_model_header import ListHeader, place_bytes
+
+# Header of a list model: the meaning of its arrays, and their sizes.
+
+KEYS = ("items", "factors", "neighbours", "guarantee")
+HEADER = "The list model's header"
+SHORT = 1 << 16
+"""Most items whose indices fit in two bytes; others take four."""
+
+
+@dataclass(frozen=True)
+class ListHeader:
+    """`factors`: K. `neighbours`: E per item; if it is the number of items, indices are omitted."""
+
+    items: tuple[int | str, ...]
+    factors: int
+    neighbours: int
+    guarantee: Guarantee
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Bytes of popularity, own_scale, score_scale, spectrum, vectors, places and weights."""
+        n, K, E = len(self.items), self.factors, self.neighbours
+        scale = 4 * n if K else 0
+        places = n * E * place_bytes(n) if n > E else 0
+        return 4 * n, scale, scale, 4 * K, 2 * n * K, places, 2 * n * E
+
+
+def place_bytes(n: int) -> int:
+    """Return the number of bytes of an item index, for n items."""
+    return 2 if n <= SHORT else 4
+
+
+def parse_header(text: bytes) -> ListHeader:
+    """Parse a header from JSON. Raises `DataError` for a malformed one."""
+    known = strict.fields(strict.parse(text, HEADER, model_header.LONGEST), HEADER, KEYS)
+    items = model_header.item_ids(known, HEADER)
+    return ListHeader(
+        items=items,
+        factors=model_header.count(known, "factors", model_header.MOST_FACTORS, HEADER),
+        neighbours=model_header.count(known, "neighbours", len(items), HEADER),
+        guarantee=model_header.guarantee(known["guarantee"], HEADER),
+    )
+
 
 MAGIC = b"tacit-list-model-1\n"
 MOST_BYTES = 32 << 20
@@ -129,7 +170,7 @@ class ListModel:
         if len(data) > MOST_BYTES:
             raise DataError(f"A list model of {len(data):,} bytes is larger than {MOST_BYTES:,}.")
         text, numbers = binary.parted(MAGIC, data, WHAT)
-        header = list_model_header.loads(text)
+        header = parse_header(text)
         numbers.require(sum(header.sizes))
         n, K, E = len(header.items), header.factors, header.neighbours
         popularity, low_rank, neighbours = numbers.floats(n), None, None

@@ -5,8 +5,7 @@ from typing import Any, TypeVar, get_args
 
 from tacit.errors import DataError
 from tacit.privacy.guarantee import Guarantee, Trust, Unit
-from tacit.wire import item_ids as ids
-from tacit.wire import strict
+from tacit.wire import strict, task
 from tacit.wire.task import MOST_ITEMS
 
 PROMISE, DETAILS = (
@@ -32,7 +31,7 @@ def item_ids(known: dict[str, Any], what: str) -> tuple[int | str, ...]:
 
 def item_id(value: Any) -> int | str:
     """Return the id of an item, in any JSON notation of an integer. Raises `ValueError`."""
-    return ids.item_id(strict.text(value) if isinstance(value, str) else strict.integral(value))
+    return task.item_id(strict.text(value) if isinstance(value, str) else strict.integral(value))
 
 
 def count(known: dict[str, Any], key: str, most: int, what: str) -> int:

@@ -1,9 +1,60 @@
-"""Reports as sent by a device: hashes and small integers; no float, no rating, no time."""
+"""Reports as sent by a device, and the pseudonyms in them.
 
+Pseudonyms of a device: one per task for the user, one per report.
+
+HMAC-SHA256 under the device's secret. Without the secret, names alone do not reveal whether two
+tasks have a user in common; the reports may. Nor can names of other users' slots be computed.
+
+A `provider` of None is a tacit-task-1, or a tacit-task-2 that continues one.
+"""
+
+import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from tacit.channels.table import Channel
+
+SECRET_BYTES = 32
+_NAME_BYTES = 16
+
+
+def person(secret: bytes, task: str, provider: str | None = None) -> str:
+    """Return the user's name in the task of that address: 32 hexadecimal digits, on all reports.
+
+    With a `provider` it is the hash of the erasure key, so that the name, which is in all reports,
+    is not sufficient to have them erased.
+    """
+    if provider is None:
+        return _name(secret, f"tacit-person-1\n{task}")
+    return sha256(erasure_key(secret, task, provider)).digest()[:_NAME_BYTES].hex()
+
+
+def erasure_key(secret: bytes, task: str, provider: str) -> bytes:
+    """Return the key that authorizes erasure of the reports under a name: 32 secret bytes.
+
+    Names made for a tacit-task-1 have none.
+    """
+    return hmac.digest(secret, f"tacit-person-2\n{provider}\n{task}".encode(), "sha256")
+
+
+def report_id(
+    secret: bytes, task: str, epoch: int, index: int | None, provider: str | None = None
+) -> str:
+    """Return the id of the report on one item index, or on all queried ones (None).
+
+    It does not depend on the content: a slot that is drawn again conflicts with its first report.
+    """
+    slot = "all" if index is None else str(index)
+    head = "tacit-report-1" if provider is None else f"tacit-report-2\n{provider}"
+    return _name(secret, f"{head}\n{task}\n{epoch}\n{slot}")
+
+
+def _name(secret: bytes, text: str) -> str:
+    return hmac.digest(secret, text.encode(), "sha256")[:_NAME_BYTES].hex()
+
+
+# Reports as sent by a device: hashes and small integers; no float, no rating, no time.
 
 SCHEMA = 1
 MOST_REPORTS = 200
@@ -16,7 +67,7 @@ LONGEST_UPLOAD = 1 << 18
 class Report:
     """One user's symbols for some item indices, through one channel, in one epoch.
 
-    `id` and `person`: 32 hexadecimal digits (`tacit.wire.pseudonym`). `mech`: the channel's id.
+    `id` and `person`: 32 hexadecimal digits (`person`, `report_id`). `mech`: the channel's id.
     `symbols[k]` is the column of the channel's table that was drawn for `places[k]`.
     """
 

@@ -13,14 +13,37 @@ from hashlib import sha256
 from typing import Any, cast
 
 from tacit.channels.table import Channel
-from tacit.channels.thresholds import hash_id
+from tacit.channels.thresholds import hash_id, pair_key
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.privacy.guarantee import PARTS
 from tacit.scale import RatingScale
 from tacit.wire import channel as wire_channel
-from tacit.wire import item_ids, strict
+from tacit.wire import strict
 from tacit.wire.origin import FORM, is_origin
 from tacit.wire.strict import ENDS
+
+# Item ids: integers that a browser can represent, or short strings.
+
+LONGEST_ID = 200
+"""Most characters of an item id."""
+ITEM_ID_FORM = (
+    f"an item id is no whole number below 2^53 in size and no text of 1 to {LONGEST_ID} characters"
+)
+
+
+def is_item_id(value: object) -> bool:
+    """Return whether a value can be the id of an item."""
+    if isinstance(value, str):
+        return 0 < len(value) <= LONGEST_ID
+    return type(value) is int and abs(value) < ENDS
+
+
+def item_id(value: Any) -> int | str:
+    """Return the value if it can be the id of an item; raises `ValueError` otherwise."""
+    if is_item_id(value):
+        return value
+    raise strict.wrong(value)
+
 
 _REST = (
     "scale", "plan", "items", "titles", "channels",
@@ -192,7 +215,7 @@ class Task:
                 "for catalogue or sample:K",
             ),
             (not 0 < n <= MOST_ITEMS, f"the catalogue must have 1 to {MOST_ITEMS} items, got {n}"),
-            (not all(map(item_ids.is_item_id, self.items)), item_ids.FORM),
+            (not all(map(is_item_id, self.items)), ITEM_ID_FORM),
             (len(set(map(str, self.items))) != n, "an item id occurs twice"),
             (len(set(map(type, self.items))) > 1, "its ids are not all numbers or all strings"),
             (titles is not None and len(titles) != n, "it has not as many titles as items"),
@@ -270,7 +293,7 @@ def _task(fields: dict[str, Any]) -> Task:
         provider=provider,
         scale=RatingScale.parse(strict.typed(fields, "scale", str, WHAT)),
         plan=strict.typed(fields, "plan", str, WHAT),
-        items=strict.listed(fields["items"], "items", item_ids.item_id, WHAT, MOST_ITEMS),
+        items=strict.listed(fields["items"], "items", item_id, WHAT, MOST_ITEMS),
         titles=_titles(fields["titles"]),
         channels=strict.listed(
             fields["channels"], "channels", wire_channel.of_json, WHAT, MOST_CHANNELS
@@ -286,3 +309,26 @@ def _titles(value: Any) -> tuple[str, ...] | None:
     if value is None:
         return None
     return strict.listed(value, "titles", strict.text, WHAT, MOST_ITEMS)
+
+
+# Query schedule: the items that a user is queried about, public and independent of ratings.
+
+ASK = 0x8CB92BA72F3D8DD7
+"""Odd multiplier of the hashes that select a user's queried slots."""
+
+
+def asked(task: Task, person: str) -> tuple[int, ...]:
+    """Return the item indices that a report of `person` covers, ascending, for a plan over slots.
+
+    Under "sample:K" these are the K indices of the smallest `pair_key`, as in the bulk
+    implementation `tacit.collection.public_hash`. Under "rated" a report covers one index, chosen
+    by the device.
+    """
+    slots = task.slots
+    if slots is None or slots >= len(task.items):
+        return tuple(range(len(task.items)))
+    me = hash_id(person)
+    keyed = sorted(
+        (pair_key(me, item_hash, ASK), index) for index, item_hash in enumerate(task.item_hashes)
+    )
+    return tuple(sorted(index for _, index in keyed[:slots]))

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.audit.attacks.averaging import Averaging, fresh, likeliest
-from tacit.audit.attacks.device_history import played
+from tacit.audit.attacks.averaging import Averaging, fresh, likeliest, played
 from tacit.channels import compile_channel
 from tacit.errors import RequestError
 

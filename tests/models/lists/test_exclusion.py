@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit import Catalogue, Rated, compile_channel, fit, perturb, synthetic
-from tacit.collection.sample import Sample
+from tacit.collection.plans import Sample
 from tacit.errors import RequestError
 from tacit.kernels.layout import Side
 from tacit.metrics.lists import list_figures

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from lists_world import world
 
-from tacit.device.list_profile import ListProfile
+from tacit.device.profile import ListProfile
 from tacit.models import fit, list_model
 from tacit.wire.list_model import MOST_BYTES, ListModel
 

@@ -6,10 +6,9 @@ from lists_world import world
 from scipy.sparse import csr_array
 
 from tacit.channels import compile_channel
-from tacit.collection.catalogue import Catalogue
 from tacit.collection.perturb import perturb
-from tacit.collection.sample import Sample
-from tacit.engines.local import Local
+from tacit.collection.plans import Catalogue, Sample
+from tacit.engines.engine import Local
 from tacit.engines.tables import InMemory
 from tacit.errors import RequestError
 from tacit.metrics.lists import list_figures

@@ -5,7 +5,7 @@ import pytest
 from lists_world import world
 from scipy.sparse import csr_array, random_array
 
-from tacit.kernels.lists.linked import add_product
+from tacit.kernels.topk import add_product
 from tacit.models import LIST_MODELS, fit
 from tacit.models.lists import EASE, GraphFilter, Random, interactions
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from tacit.channels.table import Channel
 from tacit.collection.perturb import on_scale_of, perturb
 from tacit.collection.plan import Plan
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.collection.slots import SlotReports
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings

@@ -73,9 +73,9 @@ def collect(
 
     try:
         from tacit.collector.http.app import application
-        from tacit.collector.http.enrolment import Enrolment
         from tacit.collector.http.server import listening, serve
-        from tacit.collector.storage.opening import opened
+        from tacit.collector.ingest.enrolment import Enrolment
+        from tacit.collector.ingest.opening import opened
         from tacit.collector.storage.published_models import PublishedModels
     except ImportError as error:
         raise RequestError(

@@ -89,7 +89,7 @@ def populate(folder: Path, url: str) -> None:
 
 
 def _report(task: "Task", url: str) -> None:
-    from tacit.simulation.fleet import Fleet
+    from tacit.planning.fleet import Fleet
 
     people = people_for(task)
     most = max((channel.epsilon for channel in task.channels), key=Decimal)
@@ -165,7 +165,7 @@ def people_for(task: "Task") -> "Ratings":
 def made_up_task(people: "Ratings", provider: str) -> "Task":
     """Return the default task: channels of three epsilons to choose from, one epoch per day."""
     from tacit import channels
-    from tacit.readers.made_up_titles import made_up_titles
+    from tacit.readers.synthetic import made_up_titles
     from tacit.wire.task import Task
 
     return Task(

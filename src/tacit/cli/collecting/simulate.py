@@ -8,7 +8,7 @@ from tacit.cli import options
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 
 if TYPE_CHECKING:
-    from tacit.simulation.fleet import FleetOutcome
+    from tacit.planning.fleet import FleetOutcome
 
 
 def simulate(
@@ -74,7 +74,7 @@ def simulate(
     """
     from tacit.experiments.progress import bar
     from tacit.metrics.split import SplitProtocol
-    from tacit.simulation.fleet import Fleet
+    from tacit.planning.fleet import Fleet
 
     fleet = Fleet(
         url=url, most_epsilon=most_epsilon, lifetime=lifetime, token=token, insecure=insecure,

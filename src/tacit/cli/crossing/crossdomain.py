@@ -126,7 +126,7 @@ def crossdomain(
     from tacit.cli.engines import on_spark
     from tacit.cli.execution import execute
     from tacit.crossdomain import MEMBERS, SYSTEMS
-    from tacit.engines.local import Local
+    from tacit.engines.engine import Local
     from tacit.experiments.comparison.request import epsilon_texts
     from tacit.experiments.crossdomain.trials import TrialRequest
     from tacit.reporting.page import Provenance

@@ -26,7 +26,7 @@ def from_list(path: Path, ratings: "Ratings | None", n: int) -> list[tuple[int |
 
     Raises `RequestError` without a profile, and `DataError` if the model has none of its items.
     """
-    from tacit.device.list_profile import ListProfile
+    from tacit.device.profile import ListProfile
     from tacit.wire.list_model import ListModel
 
     model = ListModel.from_bytes(path.read_bytes())

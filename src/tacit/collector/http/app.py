@@ -1,38 +1,149 @@
 """The collector as an ASGI application: one process, one writer, the API routes and the page."""
 
 import asyncio
+import re
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tacit.collector.http import metrics, problems
 from tacit.collector.http.admission import Admission
-from tacit.collector.http.enrolment import Enrolment
 from tacit.collector.http.erasing import Erasing
-from tacit.collector.http.labels import Labels, MakeLabel
-from tacit.collector.http.middleware import Middleware
-from tacit.collector.http.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.http.upload import UploadHandler
-from tacit.collector.http.validation import ReportValidator
-from tacit.collector.storage import retention
-from tacit.collector.storage.opening import Opened, opened
+from tacit.collector.ingest import problems, retention
+from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.ingest.opening import Opened, opened
+from tacit.collector.ingest.problems import MEDIA_TYPE, Problem, ProblemError
+from tacit.collector.ingest.validation import ReportValidator
+from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.store import Held, ReportStore
-from tacit.collector.storage.writer import Writer
 from tacit.errors import TacitError
 from tacit.wire.task import Task, loads
+
+# Outermost layer: direct dispatch of uploads, and security headers for everything else.
+
+POLICY = {
+    "content-security-policy": (
+        "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+"""Same origin only, no framing, no MIME sniffing."""
+REPORTS = re.compile(r"/v1/tasks/([^/]+)/reports")
+
+
+Upload = Callable[[str, Scope, Receive, Send], Awaitable[None]]
+"""Answer one upload to the task of an address."""
+
+
+class Middleware:
+    """Dispatches uploads, the most frequent requests, without matching the other routes."""
+
+    def __init__(self, upload: Upload, rest: ASGIApp) -> None:
+        self._upload, self._rest = upload, rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._rest(scope, receive, send)
+        elif scope["method"] == "POST" and (task := task_of(scope["path"])) is not None:
+            await self._upload(task, scope, receive, send)
+        else:
+            await self._rest(scope, receive, _with_policy(send))
+
+
+@lru_cache(maxsize=64)
+def task_of(path: str) -> str | None:
+    """Return the task that accepts uploads at this path, None if none."""
+    match = REPORTS.fullmatch(path)
+    return match[1] if match else None
+
+
+def _with_policy(send: Send) -> Send:
+    async def policed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in POLICY.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return policed
+
+
+# Privacy labels: pages with a task's guarantee, rendered once on first request.
+
+MakeLabel = Callable[[Task], str]
+"""Render the label of a task as HTML without external resources and scripts."""
+LABEL_HEADERS = {
+    "cache-control": "public, max-age=3600",
+    # Its style sheet is inline. Nothing else may be loaded, and no script runs.
+    "content-security-policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; "
+        "form-action 'none'"
+    ),
+}
+
+
+class Labels:
+    """`make`: renders a label, None for a collector without labels."""
+
+    def __init__(self, make: MakeLabel | None) -> None:
+        self._make = make
+        self._made: dict[str, asyncio.Task[str]] = {}
+
+    async def __call__(self, task: Task) -> Response:
+        """Return the label. Raises `ProblemError` without labels."""
+        if self._make is None:
+            raise ProblemError(problems.NOT_FOUND)
+        if task.address not in self._made:
+            # Rendering simulates attacks for seconds, in a thread, so that uploads do not wait.
+            making = asyncio.to_thread(self._make, task)
+            self._made[task.address] = asyncio.ensure_future(making)
+        # A client that disconnects does not cancel the rendering for others.
+        return HTMLResponse(await asyncio.shield(self._made[task.address]), headers=LABEL_HEADERS)
+
+
+# Operator metrics: totals since the start, without personal data.
+
+
+def metrics(upload: UploadHandler, erasing: Erasing, writer: Writer) -> str:
+    """Return the metrics in the Prometheus text format."""
+    return "".join(f"{line}\n" for line in _metric_lines(upload, erasing, writer))
+
+
+def _metric_lines(upload: UploadHandler, erasing: Erasing, writer: Writer) -> Iterator[str]:
+    yield "# TYPE tacit_uploads_total counter"
+    for answer, count in sorted(upload.counts.items()):
+        yield f'tacit_uploads_total{{answer="{answer}"}} {count}'
+    yield "# TYPE tacit_erasures_total counter"
+    for answer, count in sorted(erasing.counts.items()):
+        yield f'tacit_erasures_total{{answer="{answer}"}} {count}'
+    yield "# TYPE tacit_reports_total counter"
+    for outcome in ("stored", "duplicate", "conflict"):
+        yield f'tacit_reports_total{{outcome="{outcome}"}} {writer.counts[outcome]}'
+    yield "# TYPE tacit_commits_total counter"
+    yield f"tacit_commits_total {writer.counts['commits']}"
+    yield "# TYPE tacit_commit_failures_total counter"
+    yield f"tacit_commit_failures_total {writer.counts['failures']}"
+    yield "# TYPE tacit_reports_waiting gauge"
+    yield f"tacit_reports_waiting {writer.waiting}"
+
 
 FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
 A_MINUTE = {"cache-control": "public, max-age=60"}
@@ -176,7 +287,7 @@ class Collector:
     async def metrics(self, request: Request) -> Response:
         """GET /metrics"""
         running = self.running
-        return PlainTextResponse(metrics.text(running.upload, running.erasing, running.writer))
+        return PlainTextResponse(metrics(running.upload, running.erasing, running.writer))
 
     def routes(self) -> list[BaseRoute]:
         """Return the API routes, and the page for every other path."""

@@ -11,12 +11,11 @@ from hashlib import sha256
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from tacit.collector.http import problems
-from tacit.collector.http.admission import Admission
-from tacit.collector.http.body import Bodies
-from tacit.collector.http.problems import ProblemError
+from tacit.collector.http.admission import Admission, Bodies
+from tacit.collector.ingest import problems
+from tacit.collector.ingest.problems import ProblemError
+from tacit.collector.ingest.writer import ExcessError, Writer
 from tacit.collector.storage.store import StoreError
-from tacit.collector.storage.writer import ExcessError, Writer
 from tacit.errors import DataError
 from tacit.wire import strict
 

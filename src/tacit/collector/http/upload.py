@@ -9,17 +9,14 @@ from typing import NamedTuple
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from tacit.collector.http import problems
-from tacit.collector.http.admission import Admission, Visit
-from tacit.collector.http.body import Bodies, drop
-from tacit.collector.http.problems import MEDIA_TYPE, Problem, ProblemError
-from tacit.collector.http.upload_schema import read
-from tacit.collector.http.validation import Claim, Refused, Taken, among, refusal
+from tacit.collector.http.admission import Admission, Bodies, Visit, drop
+from tacit.collector.ingest import problems
+from tacit.collector.ingest.problems import MEDIA_TYPE, Problem, ProblemError
+from tacit.collector.ingest.samples import Samples, claims
+from tacit.collector.ingest.validation import Claim, Refused, Taken, among, read, refusal
+from tacit.collector.ingest.writer import Cost, ExcessError, Writer
 from tacit.collector.limits.limits import Charge, Reservation
-from tacit.collector.samples import Samples, claims
-from tacit.collector.storage.commit import Cost
 from tacit.collector.storage.store import ReportOutcome, StoredReport, StoreError
-from tacit.collector.storage.writer import ExcessError, Writer
 
 log = logging.getLogger(__name__)
 

@@ -19,10 +19,35 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tacit.collector.limits.epoch import Epoch
 from tacit.errors import DataError, RequestError
 from tacit.wire import strict
-from tacit.wire.task import DAY
+from tacit.wire.task import DAY, Task
+
+# Epochs of tasks, as used by limits.
+
+
+class Epoch(NamedTuple):
+    """`task`: the address it is counted under, 32 bytes. `begins`, `ends`: Unix seconds."""
+
+    task: bytes
+    number: int
+    begins: int
+    ends: int
+
+
+def counted(task: Task) -> bytes:
+    """Return the address under which reports to a task are counted, 32 bytes.
+
+    It is that of the question, so a task and its continuation are counted together.
+    """
+    return bytes.fromhex(task.question)
+
+
+def epoch_of(task: Task, number: int) -> Epoch:
+    """Return the epoch with this number."""
+    begins = task.start + number * task.epoch_seconds
+    return Epoch(counted(task), number, begins, begins + task.epoch_seconds)
+
 
 FORMAT = "tacit-token-keys-1"
 FIELDS = ("format", "day", "state", "keys")

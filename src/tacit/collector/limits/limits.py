@@ -7,8 +7,7 @@ from itertools import chain, groupby
 from typing import NamedTuple
 
 from tacit.collector.limits.counts import Counts, Running, TokenCounts
-from tacit.collector.limits.epoch import Epoch, counted, epoch_of
-from tacit.collector.limits.keys import EpochKeys
+from tacit.collector.limits.keys import Epoch, EpochKeys, counted, epoch_of
 from tacit.errors import RequestError
 from tacit.wire.task import Task
 

@@ -3,8 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
-from tacit.collector.storage.sqlite import SqliteStore
-from tacit.collector.storage.sqlite_reader import SqliteReader
+from tacit.collector.storage.sqlite import SqliteReader, SqliteStore
 from tacit.collector.storage.store import Reader, ReportStore
 from tacit.errors import RequestError
 
@@ -15,7 +14,7 @@ def open_store(url: str) -> ReportStore:
     Raises `RequestError` if it cannot be opened.
     """
     if is_postgres(url):
-        return _module("postgres").PostgresStore(url)
+        return _postgres().PostgresStore(url)
     return SqliteStore(url)
 
 
@@ -25,7 +24,7 @@ def open_reader(url: str, connections: int = 1) -> Reader:
     Raises `RequestError` if the store does not exist.
     """
     if is_postgres(url):
-        return _module("postgres_reader").PostgresReader(url, connections)
+        return _postgres().PostgresReader(url, connections)
     return SqliteReader(url)
 
 
@@ -37,10 +36,10 @@ def is_postgres(url: str) -> bool:
     return bool(separator)
 
 
-def _module(name: str) -> ModuleType:
-    """Import a module of PostgreSQL support."""
+def _postgres() -> ModuleType:
+    """Import the PostgreSQL store."""
     try:
-        return import_module(f"tacit.collector.storage.{name}")
+        return import_module("tacit.collector.storage.postgres")
     except ImportError as error:
         raise RequestError(
             f"A PostgreSQL store is not available ({error}). Run pip install "

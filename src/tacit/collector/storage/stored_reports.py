@@ -13,8 +13,7 @@ from tacit.collection.task_guarantee import task_guarantee
 from tacit.collector.storage.slot_codec import STORED, table_of, unpack_slots
 from tacit.collector.storage.store import Held, Reader, StoredReport, TableReader
 from tacit.errors import DataError, RequestError
-from tacit.kernels.layout import by_user
-from tacit.kernels.numbering import numbered
+from tacit.kernels.layout import by_user, numbered
 from tacit.ratings import Codes
 from tacit.reports import Reports
 from tacit.vocabulary import Vocabulary

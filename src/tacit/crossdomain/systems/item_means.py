@@ -25,8 +25,8 @@ from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.models import device_predict
 from tacit.privacy.guarantee import NO_PRIVACY
-from tacit.public_priors import OWN_BIAS_RIDGE
 from tacit.ratings import Mask, Ratings
+from tacit.scale import OWN_BIAS_RIDGE
 from tacit.training.person.dpals import DPALS
 from tacit.vocabulary import Vocabulary
 

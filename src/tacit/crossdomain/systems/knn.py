@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.crossdomain.neighbours.recommender import (
+from tacit.crossdomain.neighbours import (
     Neighbours,
     TargetProfiles,
     compare_profiles,
@@ -34,7 +34,7 @@ from tacit.crossdomain.systems.item_means import item_means
 from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
-from tacit.kernels.similar import Near
+from tacit.kernels.neighbourhood.similar import Near
 from tacit.privacy.guarantee import NO_PRIVACY
 
 

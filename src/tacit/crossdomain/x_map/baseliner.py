@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.crossdomain.neighbours.adjusted_cosine import POINT_BITS, Adjusted
+from tacit.crossdomain.neighbours import POINT_BITS, Adjusted
 from tacit.engines.engine import Engine
-from tacit.kernels.similar import Near, Wanted, stacked, taken
+from tacit.kernels.neighbourhood.similar import Near, Wanted, stacked, taken
 from tacit.ratings import Codes, Mask, Ratings
 
 BB, NB, NN, ALONE = 0, 1, 2, 3

@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.crossdomain.neighbours.adjusted_cosine import Adjusted
+from tacit.crossdomain.neighbours import Adjusted
 from tacit.crossdomain.x_map.replacement import Draws, Octets, uniform
 from tacit.engines.engine import Engine, cut
-from tacit.kernels.sensitive import Pairs, pairs
-from tacit.kernels.similar import Near, Things, stacked
+from tacit.kernels.neighbourhood.similar import Near, Pairs, Things, pairs, stacked
 from tacit.ratings import Codes
 
 Doubles = NDArray[np.float64]

@@ -35,12 +35,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.certificate import exp_lower
-from tacit.crossdomain.neighbours.recommender import TargetProfiles, own, profile_of
+from tacit.crossdomain.neighbours import TargetProfiles, own, profile_of
 from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.extender import Extension
 from tacit.engines.engine import Engine, cut
 from tacit.errors import RequestError
-from tacit.kernels.paths import Found
+from tacit.kernels.neighbourhood.paths import Found
 from tacit.ratings import Codes, Mask
 
 NOTHING = -1

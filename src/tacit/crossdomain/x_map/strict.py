@@ -45,8 +45,8 @@ from tacit.training import DPALS, DPCovariance
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.person.cross_domain_inputs import Crossing
 from tacit.training.person.fitted_model import promise
+from tacit.training.person.item_means import Crossing
 
 BINS = 8  # per level
 SPREAD = 0.4  # prior deviation of a cut around the midpoint, in levels

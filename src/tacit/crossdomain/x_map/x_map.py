@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from tacit.crossdomain.neighbours.recommender import (
+from tacit.crossdomain.neighbours import (
     Neighbours,
     TargetProfiles,
     compare_profiles,
@@ -27,12 +27,11 @@ from tacit.crossdomain.neighbours.recommender import (
 from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
 from tacit.crossdomain.x_map import private_neighbours, replacement
 from tacit.crossdomain.x_map.baseliner import baseline, compare_items
-from tacit.crossdomain.x_map.extender import Extension, extend
+from tacit.crossdomain.x_map.extender import Extension, extend, extend_by_stages
 from tacit.crossdomain.x_map.replacement import NOTHING, Draws, alteregos
-from tacit.crossdomain.x_map.staged import extend_by_stages
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
-from tacit.kernels.similar import Near, Wanted
+from tacit.kernels.neighbourhood.similar import Near, Wanted
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Codes, Mask
 from tacit.scale import shortest

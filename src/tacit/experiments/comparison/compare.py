@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from tacit.collection.plans import AUTO, IDENTITY, resolve_auto
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
+from tacit.errors import path as given_path
 from tacit.experiments.attacks.attacks import AttackRow
 from tacit.experiments.attacks.report import quick_attacks
 from tacit.experiments.comparison import experiment_file
@@ -27,7 +28,6 @@ from tacit.experiments.experiment import Experiment, Notify
 from tacit.experiments.guarantee_text import sentences
 from tacit.experiments.progress import bar
 from tacit.experiments.results import ROWS, ResultRow, to_frame, writable
-from tacit.given import path as given_path
 from tacit.notebook import card
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings

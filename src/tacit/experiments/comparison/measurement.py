@@ -21,8 +21,7 @@ from tacit.experiments.experiment import Latest
 from tacit.experiments.metric_columns import NO_RATINGS, cold_users, list_columns, rating_columns
 from tacit.experiments.results import ResultRow
 from tacit.learners import Learner, plugged
-from tacit.metrics.accuracy import relevant_from
-from tacit.metrics.slices import Slice
+from tacit.metrics.accuracy import Slice, relevant_from
 from tacit.models.lists.from_ratings import top_n
 from tacit.models.simulated_devices import device_predict
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee

@@ -14,13 +14,12 @@ from tacit.collection import plans
 from tacit.collection.plan import Plan
 from tacit.collection.plans import PlanMaker, check_channels
 from tacit.engines.engine import Engine
-from tacit.errors import RequestError
+from tacit.errors import RequestError, whole
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for, with_baselines
-from tacit.given import whole
 from tacit.learners import Learner, learner, plugged
 from tacit.metrics.split import SplitProtocol
-from tacit.privacy.epsilon import epsilon_text
+from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale
 

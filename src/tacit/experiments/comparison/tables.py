@@ -8,7 +8,7 @@ from statistics import fmean
 from tacit.collection.plans import IDENTITY
 from tacit.experiments.guarantee_text import sentences
 from tacit.experiments.results import ResultRow
-from tacit.metrics.slices import By, Slice
+from tacit.metrics.accuracy import By, Slice
 from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per, text
 
 DECIDING = {"rmse": "Lowest RMSE", "ndcg_at_20": "Highest NDCG@20"}

@@ -1,7 +1,7 @@
 """Gibbs sampler of `channel-mf`: sweeps over the global level, users, items and their priors.
 
 Rows are updated by Metropolis-Hastings on the exact likelihood of the reports: one scoring step
-proposes, the likelihood accepts or rejects (`tacit.kernels.scoring`). Conditionals of the priors
+proposes, the likelihood accepts or rejects (`tacit.kernels.gibbs_rows`). Conditionals of the priors
 are sampled exactly.
 """
 

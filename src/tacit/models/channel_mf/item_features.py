@@ -15,8 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from tacit.errors import RequestError
-from tacit.given import must_be
+from tacit.errors import RequestError, must_be
 from tacit.models.channel_mf.row_prior import Features
 from tacit.vocabulary import Vocabulary
 

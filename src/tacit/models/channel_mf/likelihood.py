@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from tacit.kernels.chain.readings import Readings
+from tacit.kernels.gibbs_rows import Readings
 from tacit.models.evidence.evidence import Evidence
-from tacit.public_priors import RATING_SPREAD, SPREADS
-from tacit.scale import RatingScale
+from tacit.scale import RATING_SPREAD, SPREADS, RatingScale
 
 GRID = 481
 Doubles = NDArray[np.float64]

@@ -25,14 +25,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.tables import opened
 from tacit.kernels.layout import Side
-from tacit.models.channel_mf.distillation import CondensedItems, condensed
 from tacit.models.channel_mf.gibbs import GibbsChain
 from tacit.models.channel_mf.item_features import item_features
 from tacit.models.channel_mf.likelihood import affordable_draws
+from tacit.models.distillation import CondensedItems, condensed
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.screening import screened
 from tacit.models.fit_tables import fit_tables
@@ -91,7 +90,9 @@ def _tastes(model: Downloaded, rows: list[Doubles], items: slice) -> Doubles:
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelMF:
-    """Quality settings. None affects privacy: fitting is post-processing.
+    """Bayesian matrix factorization with the exact likelihood of the channel, by Gibbs sampling.
+
+    Quality settings. None affects privacy: fitting is post-processing.
 
     `factors`: K, None to choose by the information in the reports (at most one factor per clean
     rating and unknown, at least half the number of presence directions up to 9). `directions`:

@@ -49,8 +49,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, solve_triangular
 
-from tacit.kernels.chain.scoring import GRAIN
-from tacit.kernels.chain.weights import WeightSums
+from tacit.kernels.gibbs_rows import GRAIN
+from tacit.kernels.gibbs_scales import WeightSums
 
 Doubles = NDArray[np.float64]
 

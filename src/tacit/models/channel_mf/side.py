@@ -16,10 +16,16 @@ from numpy.typing import NDArray
 from tacit.engines.engine import Engine
 from tacit.engines.side_rows import SideRows, in_blocks
 from tacit.engines.tables import Done, State, Table, Tables, opened, written
-from tacit.kernels.chain.readings import Readings, ReportRows
-from tacit.kernels.chain.scoring import ANYHOW, GRAIN, Conditional, Tally, half_sweep
-from tacit.kernels.chain.spreads import Thetas, drawn_spreads
-from tacit.kernels.chain.weights import MovedRows, WeightSums, weight_sums
+from tacit.kernels.gibbs_rows import (
+    ANYHOW,
+    GRAIN,
+    Conditional,
+    Readings,
+    ReportRows,
+    Tally,
+    half_sweep,
+)
+from tacit.kernels.gibbs_scales import MovedRows, Thetas, WeightSums, drawn_spreads, weight_sums
 from tacit.kernels.layout import Side as Grouped
 from tacit.kernels.predict import bilinear
 from tacit.models.channel_mf.likelihood import GRID

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.channels.table import Channel
-from tacit.errors import RequestError
-from tacit.given import must_be
+from tacit.errors import RequestError, must_be
 from tacit.kernels.layout import Layout, counted, layout
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee

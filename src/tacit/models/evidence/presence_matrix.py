@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.side_rows import SideRows, of_matrix
 from tacit.engines.tables import InMemory, Tables
 from tacit.kernels.layout import Side
-from tacit.kernels.lists.linked import row_sums
+from tacit.kernels.topk import row_sums
 
 Array = NDArray[Any]
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.models.evidence.evidence import Evidence, PresenceChannel
-from tacit.public_priors import RATED_SHARE
+from tacit.scale import RATED_SHARE
 
 Doubles = NDArray[np.float64]
 

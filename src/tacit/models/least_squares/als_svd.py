@@ -34,7 +34,7 @@ ITEM_DAMPING, PERSON_DAMPING = 25.0, 10.0  # Koren's lambda_2 and lambda_3
 
 @dataclass(frozen=True, kw_only=True)
 class AlternatingSVD:
-    """Settings of als-svd and als-svdpp.
+    """SVD and SVD++ (Koren 2008) by alternating least squares, ignoring the channel.
 
     `factors`: K. `ridge`: on each p_u and q_i, or None to choose it from the reports. `sweeps`:
     number of sweeps. `implicit`: whether to use implicit feedback (SVD++).

@@ -43,7 +43,7 @@ LEAST = 1e-5  # least lambda, as a fraction of ||Z||_2
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """Settings of matrix completion.
+    """Matrix completion by nuclear norm (Zheng 2022, equation (4)), residual norm at most rho.
 
     `rho`: bound on the Frobenius norm of the residual, in rating units, or None. `shrinkage`:
     lambda, in rating units, or None; without both it is chosen from the reports. `rank`: most of M.

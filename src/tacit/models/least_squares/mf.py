@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.tables import Tables
 from tacit.kernels.als import LEAST_RIDGE
 from tacit.models.evidence.evidence import Evidence
@@ -21,12 +20,12 @@ from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.half_steps import FREE, Factors, HalfSteps, ReportBlocks
 from tacit.models.least_squares.ridge import at_best_ridge
-from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
+from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD
 
 
 @dataclass(frozen=True, kw_only=True)
 class MF:
-    """Settings of mf and mf-plain.
+    """Matrix factorization (Koren et al. 2009) of the noisy values, ignoring the channel.
 
     `factors`: K. `ridge`: added to a row's sum of squares, 0 for none, None to choose it from the
     reports. `sweeps`: number of sweeps over both sides. `biases`: whether users and items have

@@ -32,7 +32,7 @@ LEAST_SIGMA = 1e-3  # least sigma, on the rating scale: prevents collapse onto s
 
 @dataclass(frozen=True, kw_only=True)
 class MoGMF:
-    """Settings of MoG-MF.
+    """MoG-MF (Neera et al. 2021): matrix factorization with mixture-of-Gaussians noise, by EM.
 
     `factors`: K. `components`: of the noise. `ridge`: relative to the mean weight, 0 for none, None
     to choose it from the reports. `rounds`: most EM rounds, one sweep of both sides each.

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from tacit.models.lists.baselines import Popularity as Popularity
+from tacit.models.lists.baselines import Random as Random
 from tacit.models.lists.ease import EASE as EASE
 from tacit.models.lists.exclusion import Where
 from tacit.models.lists.fitted import FittedLists as FittedLists
 from tacit.models.lists.graph_filter import GraphFilter as GraphFilter
 from tacit.models.lists.interactions import Interactions as Interactions
 from tacit.models.lists.interactions import interactions as interactions
-from tacit.models.lists.popularity import Popularity as Popularity
-from tacit.models.lists.random import Random as Random
 from tacit.ratings import Codes, Ratings
 from tacit.registry import Registry, settings
 

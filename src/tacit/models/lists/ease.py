@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import inv
 
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.tables import Tables
 from tacit.errors import RequestError
 from tacit.models.evidence.presence_matrix import PresenceMatrix
@@ -46,7 +45,7 @@ RETAINED = 0.99
 
 @dataclass(frozen=True, kw_only=True)
 class EASE:
-    """Settings of EASE.
+    """EASE (Steck 2019): linear item-item autoencoder.
 
     `ridge`: in users, like G; None to choose it, and the emphasis of popular items in denoising,
     from the reports.

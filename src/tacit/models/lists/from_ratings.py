@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.kernels.layout import by_user
-from tacit.kernels.lists.topk import Scorer, best_lists
+from tacit.kernels.topk import Scorer, best_lists
 from tacit.models.fitted import Fitted
 from tacit.models.lists.exclusion import Exclusion, Where, exclusion, users_of
 from tacit.models.lists.fitted import FittedLists

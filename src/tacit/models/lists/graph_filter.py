@@ -30,7 +30,7 @@ PART = 8
 
 @dataclass(frozen=True, kw_only=True)
 class GraphFilter:
-    """Settings of the graph filter.
+    """GF-CF (Shen et al. 2021): low-pass filter on the item-item graph.
 
     `directions`: of the low-pass filter. `strength`: weight of the low-pass filter relative to the
     linear one, default as published.

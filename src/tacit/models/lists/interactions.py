@@ -6,8 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tacit.engines.tables import Tables
-from tacit.errors import RequestError
-from tacit.given import must_be
+from tacit.errors import RequestError, must_be
 from tacit.models.evidence.evidence import hidden, reported
 from tacit.models.evidence.presence_matrix import PresenceMatrix, public
 from tacit.models.fit_tables import LearnsOnEngine, fit_tables

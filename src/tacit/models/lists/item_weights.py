@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tacit.kernels.lists.linked import LinkedScores, add_product, row_sums
+from tacit.kernels.topk import LinkedScores, add_product, row_sums
 
 Floats = NDArray[np.float32]
 

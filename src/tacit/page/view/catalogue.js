@@ -1,10 +1,8 @@
 /** The catalogue view: search by words of a title, and rate or mark items. */
 
 import { make } from "./dom.js";
-import { markView } from "./mark.js";
-import { ratingView } from "./rating.js";
+import { markView, ratingView, titleOf } from "./rating.js";
 import { hasOneLevel } from "../device/documents/scale.js";
-import { titleOf } from "./titles.js";
 import { FIND, foundInWords, MORE, NONE_FOUND, onlyMineInWords } from "./words/page.js";
 
 /** Items per page: few on a narrow screen, so that the recommendations stay within reach. */

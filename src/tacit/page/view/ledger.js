@@ -1,12 +1,15 @@
 /** The ledger view: for each rated or marked item what was sent, and what it lets others infer. */
 
-import { barsView } from "./bars.js";
-import { UNRATED } from "../device/documents/channel.js";
-import { make } from "./dom.js";
 import { pastOf } from "../device/answering/due.js";
 import { entriesOf } from "../device/answering/entries.js";
 import { nano, nats } from "../device/answering/ledger.js";
-import { titleOf } from "./titles.js";
+import { UNRATED } from "../device/documents/channel.js";
+import { posterior } from "../device/recommending/posterior.js";
+import { make } from "./dom.js";
+import { percent } from "./numbers.js";
+import { titleOf } from "./rating.js";
+import { valueInWords } from "./words/nouns.js";
+import { TRUE } from "./words/page.js";
 import * as words from "./words/sent.js";
 
 /** @typedef {import("../device/store.js").Answer} Answer */
@@ -77,4 +80,32 @@ function costInWords(task, answers) {
     return sum + (channel ? nano(channel.epsilon) : 0n);
   }, 0n);
   return words.costInWords(task, nats(spent), answers.length);
+}
+
+// Bar chart of the posterior given one symbol: one bar per possible value, with its share.
+
+/**
+ * @param {import("../device/documents/channel.js").Channel} channel
+ * @param {number} symbol
+ * @param {string} truth the user's value, marked on screen only
+ * @returns {HTMLElement}
+ */
+export function barsView(channel, symbol, truth) {
+  const inputs = channel.missing ? [UNRATED, ...channel.levels] : channel.levels;
+  const shares = posterior(channel, symbol);
+  const bars = inputs.map((value, row) => {
+    const share = shares[row] ?? 0;
+    const bar = make("span", { class: "bar", "aria-hidden": "true" });
+    bar.style.setProperty("--share", String(share));
+    const mark = value === truth ? make("span", { class: "yours" }, TRUE) : "";
+    return make(
+      "li",
+      { class: value === truth ? "true" : "" },
+      make("span", { class: "level" }, valueInWords(channel, value)),
+      bar,
+      make("span", { class: "share" }, percent(share)),
+      mark,
+    );
+  });
+  return make("ol", { class: "bars" }, ...bars);
 }

@@ -3,11 +3,9 @@
 import { CatalogueView } from "./catalogue.js";
 import { Client } from "../device/client.js";
 import { Collector } from "../device/sending/collector.js";
-import { find } from "./dom.js";
-import { breathe, fill, fillPlaces, look, say } from "./places.js";
+import { breathe, download, fill, fillPlaces, find, look, say } from "./dom.js";
 import { countDue, pastOf } from "../device/answering/due.js";
 import { sentence } from "../device/errors.js";
-import { download } from "./download.js";
 import { fatesOf } from "./fate.js";
 import { ledgerView } from "./ledger.js";
 import { nats } from "../device/answering/ledger.js";

@@ -1,8 +1,19 @@
-/** The rating control of one item: a radio group, or a select for long scales. */
+/** The title and the rating control of one item: a radio group, a select or a checkbox. */
 
 import { make } from "./dom.js";
-import { titleOf } from "./titles.js";
 import { CLEAR, clearInWords, RATE, YOUR_RATING } from "./words/page.js";
+
+// Display titles of items.
+
+/**
+ * Return the title of an item, or its id in a task without titles.
+ * @param {import("../device/documents/task.js").Task} task
+ * @param {number} place
+ * @returns {string}
+ */
+export function titleOf(task, place) {
+  return task.titles?.[place] || String(task.items[place]);
+}
 
 const MOST_RADIOS = 11;
 
@@ -93,4 +104,26 @@ function list(name, levels, level, change) {
     return select;
   };
   return [select, reset];
+}
+
+// One item on the scale `there`: a tap marks it, another tap clears the mark.
+
+/**
+ * Return a checkbox whose label is the entire row, so that a tap anywhere in the row toggles it.
+ * @param {import("../device/documents/task.js").Task} task
+ * @param {number} place
+ * @param {string | undefined} level the user's mark, if any
+ * @param {Rated} rated callback on every change
+ * @param {HTMLElement} fate status element
+ * @returns {HTMLElement}
+ */
+export function markView(task, place, level, rated, fate) {
+  const [there = ""] = task.scale.levels;
+  const box = make("input", {
+    type: "checkbox",
+    checked: level !== undefined,
+    change: () => rated(box.checked ? there : null),
+  });
+  const title = make("span", { class: "title" }, titleOf(task, place));
+  return make("li", { class: "item" }, make("label", { class: "mark-item" }, box, title), fate);
 }

@@ -2,7 +2,7 @@
 
 import { make } from "./dom.js";
 import { isList, recommend } from "../device/recommending/recommend.js";
-import { titleOf } from "./titles.js";
+import { titleOf } from "./rating.js";
 import { basisInWords, NO_MODEL } from "./words/page.js";
 
 /** @typedef {import("../device/documents/item_model.js").ItemModel} ItemModel */

@@ -26,22 +26,21 @@ from tacit.models.svd import STARS
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
-from tacit.training.mechanism.accounting import nats
+from tacit.training.mechanism.accounting import ValueAccount, nats
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.papers.noisy_solvers import (
     RATE,
     RIDGE,
     NoisySolve,
+    fitted_svd,
     noisy_descent,
     random_start,
     share,
 )
 from tacit.training.value.biases import BiasBudget, Biases, released_biases
-from tacit.training.value.fitted_model import fitted_svd
+from tacit.training.value.factors import ridge_sensitivities
 from tacit.training.value.integer_ratings import IntegerRatings, integer_ratings
 from tacit.training.value.private_svd import ASSUMPTIONS, PUBLIC
-from tacit.training.value.solve import ridge_sensitivities
 
 Ints = NDArray[np.int64]
 
@@ -67,7 +66,7 @@ class Residuals(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Berlioz:
-    """Settings of psgd and pals.
+    """PSGD and PALS (Berlioz et al. 2015): noisy SGD and ALS after private averages.
 
     `noise`: on errors (`psgd`) or on solutions (`pals`). `preprocess`: release private averages
     first. `factors`: K. `rounds`: k. `ridge`: per rating.

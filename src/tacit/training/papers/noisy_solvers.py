@@ -23,9 +23,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
+from tacit.kernels.als import grams
 from tacit.kernels.layout import Layout, Side
-from tacit.kernels.normal import grams
 from tacit.kernels.sgd import Parameters, Rates, descend
+from tacit.models.fitted import Fitted
+from tacit.models.svd import STARS, own_precision
+from tacit.privacy.guarantee import Guarantee
+from tacit.ratings import Ratings
 from tacit.scale import shortest
 from tacit.training.mechanism.accounting import nats
 from tacit.training.mechanism.noisy_releases import NoisyReleases
@@ -87,7 +91,7 @@ def output_sensitivity(width: float, norm: float, held: Doubles) -> Doubles:
     """Return S of Algorithm 3, Dr q_max / h: gradient change 2 Dr q_max over curvature 2 h.
 
     Sufficient where norms are bounded. The required value is
-    `tacit.training.value.solve.ridge_sensitivity`. `held`: shape (rows,), as S.
+    `tacit.training.value.factors.ridge_sensitivity`. `held`: shape (rows,), as S.
     """
     return width * norm / held
 
@@ -244,3 +248,36 @@ def projected(rows: Doubles, norm: float) -> Doubles:
 
 def _each(squares: Doubles, rows: Doubles) -> Doubles:
     return np.einsum("rij,rj->ri", squares, rows)
+
+
+# Conversion of trained SVD parameters to one bilinear form on the scale of the data.
+
+
+def fitted_svd(
+    name: str, ratings: Ratings, mean: float, people: Doubles, items: Doubles, claim: Guarantee
+) -> Fitted:
+    """Return a point estimate with the linear link.
+
+    Of `ratings` only presence is read, public here.
+
+    In stars: `mean`, relative to the middle of the scale; `people` and `items`, rows of 1 + K, bias
+    first, shapes (users, 1 + K) and (items, 1 + K). Rows of unrated users and items are set to
+    zero.
+    """
+    low, high = ratings.scale.values[0], ratings.scale.values[-1]
+    star = (high - low) / STARS
+    rated = np.zeros(len(people), np.bool_)
+    rated[ratings.users] = True
+    known = np.zeros(len(items), np.bool_)
+    known[ratings.items] = True
+    people, items = people * rated[:, None], items * known[:, None]
+    in_stars = np.column_stack([star * items[:, 0], items[:, 1:]])
+    return Fitted.point(
+        name,
+        ratings,
+        mu=(low + high) / 2 + star * mean,
+        people=star * people,
+        items=in_stars,
+        precision=own_precision(people[rated]),
+        guarantee=ratings.qualified(claim),
+    )

@@ -42,17 +42,16 @@ from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import MOST_DEVIATION, NoisyReleases, SecretReleases
-from tacit.training.person.cross_domain_inputs import Crossing
 from tacit.training.person.fitted_model import ItemSide
-from tacit.training.person.initial_counts import opening
 from tacit.training.person.item_means import (
     LABELS,
     Counted,
+    Crossing,
     emphasis,
     item_means,
     own_levels,
 )
-from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD, means_shares
+from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD, means_shares, opening
 
 Doubles = NDArray[np.float64]
 ROUNDS = 60
@@ -100,7 +99,7 @@ STEPS = 4  # steps of `dpals`, whose schedule decides whether to fit factors
 
 @dataclass(frozen=True, kw_only=True)
 class DPCovariance:
-    """Settings of dp-covariance.
+    """Private covariance (McSherry and Mironov 2009): item factors from one noisy covariance.
 
     `factors`: K, 0 to release item means alone, None for `TASTES` or as many as `dpals` would use
     if more, provided the budget allows any. `most_items`: most items with factors, by noisy count;

@@ -20,18 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.kernels.normal import weighted_sums
+from tacit.kernels.als import weighted_sums
 from tacit.models.fitted import Fitted
-from tacit.public_priors import RATING_SPREAD
 from tacit.ratings import Ratings
+from tacit.scale import RATING_SPREAD
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.person.cross_domain_inputs import Crossing
 from tacit.training.person.fitted_model import ItemSide, precisions
-from tacit.training.person.initial_counts import opening
-from tacit.training.person.item_means import LABELS, Counted, emphasis, item_means
+from tacit.training.person.item_means import LABELS, Counted, Crossing, emphasis, item_means
 from tacit.training.person.item_rows import (
     CrossFit,
     item_rows,
@@ -40,14 +38,14 @@ from tacit.training.person.item_rows import (
     strength,
     unattenuated,
 )
-from tacit.training.person.release_schedule import TASTE_SPREAD, ReleaseSchedule
+from tacit.training.person.release_schedule import TASTE_SPREAD, ReleaseSchedule, opening
 
 Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DPALS:
-    """Settings of dpals.
+    """DPALS (Chien et al. 2021): alternating least squares with noisy item updates.
 
     `factors`: K, 0 to release item means alone, None for as many as the budget and the noisy counts
     allow. `steps`: of the alternation. `rarity`: exponent that favours rare items.

@@ -12,9 +12,8 @@ from tacit.models.fitted import Fitted
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.privacy.guarantee import Guarantee
-from tacit.public_priors import OWN_BIAS_RIDGE, RATING_SPREAD
 from tacit.ratings import Ratings
-from tacit.scale import shortest
+from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD, shortest
 from tacit.training.mechanism.accounting import Account
 
 PUBLIC = ("who takes part", "the catalogue and the scale")

@@ -40,7 +40,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.devices.foldin import fold_of, rows_without_fold
+from tacit.kernels.foldin import fold_of, rows_without_fold
 from tacit.kernels.layout import Side
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account

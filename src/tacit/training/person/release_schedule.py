@@ -12,15 +12,35 @@ chosen, since the rate of decrease is a guess as well. The cost of factors is th
 of item means with the smaller remaining budget. The variance of factors is a public guess, so the
 gain must be several times the cost: otherwise K is 0, and the complete budget is spent on item
 means. A last release tests the guess (`strength`).
+
+First stage of user-level trainers: release noisy counts, which set the remaining schedule.
+
+First stage of user-level trainers: release noisy counts, which set the remaining schedule.
+
+The first tenth of the budget is spent on the mean rating, on rating frequencies of items and,
+across domains, on the number of linking users. Later stages depend on ratings through these
+releases alone.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.public_priors import RATING_SPREAD
-from tacit.training.person.item_means import CLEAR, ITEM_SPREAD, LABELS, Counted
+from tacit.ratings import Ratings
+from tacit.scale import RATING_SPREAD
+from tacit.training.mechanism.accounting import Account
+from tacit.training.mechanism.contributions import CanonicalRatings, require_vocabularies
+from tacit.training.person.item_means import (
+    CLEAR,
+    ITEM_SPREAD,
+    LABELS,
+    Counted,
+    Crossing,
+    counted,
+    linked_share,
+)
 
 Doubles = NDArray[np.float64]
 FIRST = {"level": 0.01, "counts": 0.09}  # budget fractions of the releases before this choice
@@ -130,3 +150,38 @@ class _Guess:
     def _often(self, among: NDArray[np.bool_]) -> Doubles:
         weights = self.known.weights * among
         return weights / max(float(weights.sum()), LEAST)
+
+
+class Opening(NamedTuple):
+    """`canonical`: true ratings. `known`: released counts. `schedule`: of the remaining budget."""
+
+    canonical: CanonicalRatings
+    known: Counted
+    schedule: ReleaseSchedule
+
+
+def opening(
+    ratings: Ratings,
+    account: Account,
+    *,
+    steps: int,
+    factors: int | None,
+    crossing: Crossing | None,
+) -> Opening:
+    """Release `level`, `counts` and, with a `crossing`, `links`, and plan the remaining releases.
+
+    `steps`: of the alternation. `factors`: K, None to choose it. Data without ratings are accepted:
+    an error would reveal that no user rated. Raises `RequestError` without users or items, and for
+    a scale of one level.
+    """
+    require_vocabularies(ratings)
+    ratings.scale.require_stars("A training that predicts ratings")
+    account.allot(FIRST if crossing is None else FIRST_LINKED)
+    canonical = CanonicalRatings.of(ratings)
+    known = counted(canonical, account, crossing)
+    linked = 1.0 if crossing is None else linked_share(crossing.links, known, account)
+    target_items = None if crossing is None else crossing.asked
+    schedule = release_schedule(
+        known, account.alone, canonical.half, steps, factors, linked, target_items
+    )
+    return Opening(canonical, known, schedule)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.public_priors import LEVEL_NOISE, LEVEL_SPREAD
+from tacit.scale import LEVEL_NOISE, LEVEL_SPREAD
 from tacit.training.mechanism.noisy_releases import NoisyReleases
 from tacit.training.value.integer_ratings import STEPS, IntegerRatings, sums
 

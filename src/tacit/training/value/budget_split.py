@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.scale import shortest
 from tacit.training.value.biases import BiasBudget, expected_error
-from tacit.training.value.factors import RATING, FactorBudget, GradientBudget
-from tacit.training.value.solve import ridge_sensitivity
+from tacit.training.value.factors import RATING, FactorBudget, GradientBudget, ridge_sensitivity
 
 Counts = NDArray[np.int64]
 Noise = Literal["objective", "output", "gradient"]

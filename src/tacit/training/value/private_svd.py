@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import Guarantee
-from tacit.public_priors import LEVEL_NOISE, LEVEL_SPREAD
 from tacit.ratings import Ratings
-from tacit.scale import shortest
+from tacit.scale import LEVEL_NOISE, LEVEL_SPREAD, shortest
+from tacit.training.mechanism.accounting import ValueAccount
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
-from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.value.biases import Biases, in_stars, released_biases
 from tacit.training.value.budget_split import RANKS, Noise, ValuePlan, value_plan
 from tacit.training.value.factors import (
@@ -47,7 +46,7 @@ NAMES: dict[Noise, str] = {"objective": "dpsaobj", "output": "dpsaout", "gradien
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateSVD:
-    """Settings of private SVD and SVD++.
+    """SVD and SVD++ trained with noise (Xian et al. 2017), with a proved guarantee in mode strict.
 
     `noise`: where it is added, None for mean and biases alone (`dp-bias`). `implicit`: whether
     presence predicts user factors (SVD++). `ridge`: of the solves of output perturbation. `rank`:

@@ -15,9 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from tacit.channels.bounded_laplace import BoundedLaplace
-from tacit.channels.laplace import Laplace
-from tacit.channels.laplace_law import AbstractLaplace
+from tacit.channels.laplace import AbstractLaplace, BoundedLaplace, Laplace
 from tacit.collection.sampler import BulkSampler
 from tacit.reporting.panel import PALETTE
 from tacit.reporting.plot import INK

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.metrics.accuracy import ranking, relevant_from, rmse
 from tacit.metrics.split import SplitProtocol
 from tacit.models import evidence

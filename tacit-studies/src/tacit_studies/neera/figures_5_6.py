@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 from tacit.channels import choose, compile_channel
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.metrics.accuracy import ranking, relevant_from, rmse
 from tacit.models import Fitted, device_predict, fit
 from tacit.ratings import Ratings

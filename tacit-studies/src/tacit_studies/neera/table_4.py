@@ -8,11 +8,11 @@ import numpy as np
 
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
-from tacit.collection.rated import Rated
+from tacit.collection.plans import Rated
 from tacit.models import fit, item_model
 from tacit.ratings import Ratings
 from tacit.reporting.table import Table
-from tacit.training.rounds.pg_mf import PGMF
+from tacit.training.pg_mf import PGMF
 from tacit_studies.claim import ClaimVerdict, PaperClaim, StudyResult
 from tacit_studies.kept import Kept
 

@@ -15,8 +15,7 @@ from tacit.crossdomain import MllibALS, XMap, changed
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import System, score
-from tacit.engines.engine import Engine
-from tacit.engines.local import Local
+from tacit.engines.engine import Engine, Local
 from tacit.engines.spark import Spark
 from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult

@@ -18,11 +18,10 @@ from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import HeldOut, Holdout
 from tacit.crossdomain.trial import score
 from tacit.crossdomain.x_map.baseliner import baseline, compare_items
-from tacit.crossdomain.x_map.extender import Extension, extend
+from tacit.crossdomain.x_map.extender import Extension, extend, extend_by_stages
 from tacit.crossdomain.x_map.replacement import NOTHING, best
-from tacit.crossdomain.x_map.staged import extend_by_stages
-from tacit.engines.local import Local
-from tacit.kernels.similar import Wanted
+from tacit.engines.engine import Local
+from tacit.kernels.neighbourhood.similar import Wanted
 from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Figures, Kept

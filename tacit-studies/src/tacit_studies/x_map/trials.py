@@ -14,7 +14,7 @@ from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import System
 from tacit.crossdomain.x_map.x_map import AlterEgos
-from tacit.engines.local import Local
+from tacit.engines.engine import Local
 from tacit.experiments.crossdomain.charts import PUBLISHED_K
 from tacit.experiments.crossdomain.rows import TrialRow
 from tacit.experiments.crossdomain.trials import TrialCell, TrialMeasurement

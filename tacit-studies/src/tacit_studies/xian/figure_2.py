@@ -17,8 +17,8 @@ import numpy as np
 
 from tacit.channels import choose
 from tacit.collection.perturb import perturb
+from tacit.collection.plans import Rated
 from tacit.collection.public_hash import hashes
-from tacit.collection.rated import Rated
 from tacit.metrics.accuracy import rmse
 from tacit.metrics.split import SplitProtocol
 from tacit.models import Fitted, fit

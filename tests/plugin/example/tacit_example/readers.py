@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from tacit.readers.delimited import Delimited
 from tacit.readers.format import Format, Request
 from tacit.readers.source import Source
-from tacit.readers.text import frames
+from tacit.readers.text import Delimited, frames
 
 
 def _looks(source: Source, request: Request) -> bool:

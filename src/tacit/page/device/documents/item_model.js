@@ -9,9 +9,111 @@
  * factors and vectors are halves.
  */
 
-import { parted, startsWith } from "./binary.js";
 import { DataError } from "../errors.js";
-import * as itemModelHeader from "./item_model_header.js";
+import { parted, startsWith } from "./binary.js";
+import { count, guarantee, itemIds, LONGEST, MOST_FACTORS, one } from "./model_header.js";
+import * as ratingScale from "./scale.js";
+import { fields, integral, listed, parse, real, text as wellFormed } from "./strict.js";
+
+// The header of an item model: the meaning and the required lengths of its arrays.
+
+const KEYS = ["scale", "items", "factors", "link", "sigma", "mu", "features"].concat([
+  "presence",
+  "guarantee",
+]);
+const PRESENCE = ["log_mean", "log_scale", "damping"];
+const MOST_DRAWS = 32;
+const WHAT = "The item model's header";
+
+/**
+ * `size`: the required number of bytes after the header, in format 2 or in format 1.
+ * @typedef {{ readonly scale: import("./scale.js").Scale, readonly items: (string | number)[],
+ *   readonly factors: number, readonly link: "linear" | "cells", readonly sigma: number,
+ *   readonly mu: number[], readonly features: number,
+ *   readonly presence: { readonly logMean: number, readonly logScale: number,
+ *     readonly damping: number } | null,
+ *   readonly size: (shrinking: boolean) => number }} Header
+ */
+
+/**
+ * Parse the JSON header. Throws `DataError` if it is malformed.
+ * @param {Uint8Array} text
+ * @returns {Header}
+ */
+export function parseHeader(text) {
+  const known = fields(parse(text, WHAT, LONGEST), WHAT, KEYS);
+  const items = itemIds(known, WHAT);
+  const factors = count(known, "factors", MOST_FACTORS, WHAT);
+  const features = one(known, "features", integral, WHAT);
+  const mu = listed(known["mu"], "mu", real, WHAT, MOST_DRAWS);
+  const presence = presenceOf(known["presence"]);
+  const scale = ratingScale.parse(one(known, "scale", wellFormed, WHAT));
+  /** @type {Header} */
+  const header = {
+    ...{ scale, items, factors, features, mu, presence },
+    link: one(known, "link", linkOf, WHAT),
+    sigma: one(known, "sigma", real, WHAT),
+    size: (shrinking) => sizeOf(header, shrinking),
+  };
+  guarantee(known["guarantee"], WHAT);
+  const wrong = flaws(header).find(([found]) => found);
+  if (wrong) throw new DataError(`${WHAT} is malformed: ${wrong[1]}.`);
+  return header;
+}
+
+/**
+ * @param {Header} header
+ * @param {boolean} shrinking
+ */
+function sizeOf({ items, factors, features, mu, presence }, shrinking) {
+  const [n, row, d, wide] = [items.length, 1 + factors, features - 1, shrinking ? 2 : 4];
+  const singles = n + row + features * row + (shrinking ? n : 0);
+  const drawn = wide * n * factors + 4 * singles;
+  return mu.length * drawn + (presence === null ? 0 : (wide * n + 4) * d);
+}
+
+/**
+ * @param {Header} header
+ * @returns {[boolean, string][]}
+ */
+function flaws({ scale, link, sigma, mu, features, presence }) {
+  const [least, most] = presence === null ? [0, 0] : [1, MOST_FACTORS];
+  return [
+    [
+      ratingScale.hasOneLevel(scale),
+      `its scale ${scale.text} has one level, and it has ratings`,
+    ],
+    [mu.length === 0, `it must have 1 to ${MOST_DRAWS} draws`],
+    [
+      sigma < 0 || sigma > 0 !== (link === "cells"),
+      "sigma must be above 0 for the link cells, and 0 for the link linear",
+    ],
+    [features < least || features > most, "its features do not match its presence"],
+    [
+      presence !== null && (presence.logScale <= 0 || presence.damping < 0),
+      "log_scale is not above 0, or damping is below",
+    ],
+  ];
+}
+
+/** @param {unknown} value */
+function presenceOf(value) {
+  if (value === null) return null;
+  const known = fields(value, `${WHAT}'s presence`, PRESENCE);
+  return {
+    logMean: one(known, "log_mean", real, WHAT),
+    logScale: one(known, "log_scale", real, WHAT),
+    damping: one(known, "damping", real, WHAT),
+  };
+}
+
+/**
+ * @param {unknown} value
+ * @returns {"linear" | "cells" | undefined}
+ */
+function linkOf(value) {
+  return value === "linear" || value === "cells" ? value : undefined;
+}
 
 const MAGIC = "tacit-item-model-1\n";
 const SHRINKING = "tacit-item-model-2\n";
@@ -47,7 +149,7 @@ const SHRINKING = "tacit-item-model-2\n";
 export function fromBytes(data) {
   const shrinking = startsWith(SHRINKING, data);
   const [text, numbers] = parted(shrinking ? SHRINKING : MAGIC, data, "item model");
-  const header = itemModelHeader.loads(text);
+  const header = parseHeader(text);
   numbers.require(header.size(shrinking));
   const { items, factors, features, presence, mu, scale, link, sigma } = header;
   const [n, row, d] = [items.length, 1 + factors, features - 1];

@@ -10,7 +10,55 @@
 
 import { DataError } from "../errors.js";
 import { halves, parted, startsWith, whole } from "./binary.js";
-import * as listModelHeader from "./list_model_header.js";
+import * as modelHeader from "./model_header.js";
+import { fields, parse } from "./strict.js";
+
+// The header of a list model: the meaning and the required lengths of its arrays.
+
+const KEYS = ["items", "factors", "neighbours", "guarantee"];
+const HEADER = "The list model's header";
+const SHORT = 1 << 16; // catalogues up to this size have two-byte indices, larger ones four
+
+/**
+ * `factors`: K. `neighbours`: E of each item. If all items are neighbours, no indices are written.
+ * `sizes`: bytes of popularity, ownScale, scoreScale, spectrum, vectors, places and weights.
+ * @typedef {{ readonly items: (string | number)[], readonly factors: number,
+ *   readonly neighbours: number, readonly sizes: readonly number[] }} ListHeader
+ */
+
+/**
+ * Parse the JSON header. Throws `DataError` if it is malformed.
+ * @param {Uint8Array} text
+ * @returns {ListHeader}
+ */
+export function parseHeader(text) {
+  const known = fields(parse(text, HEADER, modelHeader.LONGEST), HEADER, KEYS);
+  const items = modelHeader.itemIds(known, HEADER);
+  const factors = modelHeader.count(known, "factors", modelHeader.MOST_FACTORS, HEADER);
+  const neighbours = modelHeader.count(known, "neighbours", items.length, HEADER);
+  modelHeader.guarantee(known["guarantee"], HEADER);
+  return { items, factors, neighbours, sizes: sizesOf(items.length, factors, neighbours) };
+}
+
+/**
+ * Return the number of bytes of an index among n items.
+ * @param {number} n
+ * @returns {number}
+ */
+export function placeBytes(n) {
+  return n <= SHORT ? 2 : 4;
+}
+
+/**
+ * @param {number} n
+ * @param {number} K
+ * @param {number} E
+ */
+function sizesOf(n, K, E) {
+  const scale = K > 0 ? 4 * n : 0;
+  const places = E < n ? n * E * placeBytes(n) : 0;
+  return [4 * n, scale, scale, 4 * K, 2 * n * K, places, 2 * n * E];
+}
 
 const MAGIC = "tacit-list-model-1\n";
 const WHAT = "list model";
@@ -71,7 +119,7 @@ export function fromBytes(data) {
     throw new DataError(`A list model of ${data.length} bytes is larger than ${MOST_BYTES}.`);
   }
   const [text, numbers] = parted(MAGIC, data, WHAT);
-  const { items, factors, neighbours: E, sizes } = listModelHeader.loads(text);
+  const { items, factors, neighbours: E, sizes } = parseHeader(text);
   numbers.require(sizes.reduce((sum, size) => sum + size, 0));
   const n = items.length;
   const popularity = numbers.floats(n);
@@ -105,7 +153,7 @@ export function isListModel(data) {
  * @param {number} index
  */
 function placesOf({ count, places }, n, index) {
-  return whole(places, index * count, count, listModelHeader.placeBytes(n));
+  return whole(places, index * count, count, placeBytes(n));
 }
 
 /**

@@ -1,0 +1,1 @@
+"""Ingestion of reports: validation, group commit, retention, and refusals."""

@@ -1,1 +1,0 @@
-"""Neighborhood methods: profiles, similarities and predictions."""

@@ -1,1 +1,0 @@
-"""Half-sweeps of the Gibbs sampler: factor rows, residual scales and prior weights."""

@@ -1,1 +1,0 @@
-"""Fold-in of many users at once, each from the user's own ratings."""

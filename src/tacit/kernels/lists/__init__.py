@@ -1,1 +1,0 @@
-"""Kernels for top-N lists: sums of sparse rows, and selection of the best items."""

@@ -1,0 +1,1 @@
+"""Kernels of neighbourhood methods: similarities, predictions and meta-paths."""

@@ -1,0 +1,321 @@
+"""The k most similar of many items or users, by their common witnesses: exact, in integers.
+
+    s_ab = sum over witnesses of x_wa x_wb / (||x_a|| ||x_b||)
+
+Items are compared by the users who rated both, users by the items that both rated. All sums are of
+64-bit integers, so results do not depend on the order of witnesses or on blocks.
+
+Sensitivity of a similarity to one witness, by the formula of X-Map's Theorem 2.
+
+    SS(a, b) = max over x of x_a x_b / (|a'| |b'|), and of (a.b / (|a'| |b'|) - a.b / (|a| |b|))
+
+x: a witness of both; a', b': without that witness. It is not an upper bound (see the page about
+papers).
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+from numpy.typing import NDArray
+
+from tacit.kernels.tile import prefetch
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+Flags = NDArray[np.uint8]
+AHEAD, LINE = 2, 16  # prefetch distance in witnesses; cells per cache line
+
+
+class Things(NamedTuple):
+    """A block of items or users to compare.
+
+    `code`: ascending, shape (n,). `root`: ||x||, over all witnesses, shape (n,). `start`, `other`:
+    for rows, cells grouped by item or user, with their witnesses; for columns, cells grouped by
+    witness, with indices into this block. `value`: x. `like`: whether it is at least the row's
+    mean.
+    """
+
+    code: Ints
+    root: Doubles
+    start: Longs
+    other: Ints
+    value: Ints
+    like: Flags
+
+
+class Wanted(NamedTuple):
+    """Settings of a search.
+
+    `k`: neighbours per row. `damping`: s is multiplied by min(n, damping) / damping, 0 for none.
+    `signed`: rank by s instead of |s|. `same`: require a witness who likes or dislikes both.
+    """
+
+    k: int
+    damping: int = 0
+    signed: bool = False
+    same: bool = True
+
+
+class Near(NamedTuple):
+    """Most similar columns of each row, best first, ties by code; shape (rows, k).
+
+    `code`: padded with -1. `s`: similarity. `same`: S, the number of witnesses who like both or
+    neither. `both`: n, the number of common witnesses. Both are 0 unless `same` or `damping` is
+    set, as counting takes time.
+    """
+
+    code: Ints
+    s: Doubles
+    same: Ints
+    both: Ints
+
+
+def nearest(rows: Things, columns: Things, wanted: Wanted) -> Near:
+    """Return the most similar columns of each row, except itself and similarities of exactly 0.
+
+    Rows and columns with the same codes are the same: each sum is then computed once for both.
+    """
+    threads = get_num_threads()
+    if not np.array_equal(rows.code, columns.code):
+        near = _none((len(rows.code), wanted.k))
+        _nearest(rows, columns, columns.start[rows.other], wanted, near, threads)
+        return near
+    result = _none((threads, len(rows.code), wanted.k))
+    _nearest_each_other(rows, columns, _after(rows, columns), wanted, result, threads)
+    return best_of([taken(result, thread) for thread in range(threads)], wanted)
+
+
+def _none(shape: tuple[int, ...]) -> Near:
+    """Return an empty result."""
+    codes, counts = np.full(shape, -1, np.int32), np.zeros((2, *shape), np.int32)
+    return Near(codes, np.zeros(shape), *counts)
+
+
+@njit(parallel=True, cache=True)
+def _nearest(
+    rows: Things, columns: Things, first: Longs, wanted: Wanted, near: Near, threads: int
+) -> None:
+    n = len(rows.code)
+    for thread in prange(threads):
+        dots, counts = _zeros(columns, wanted)
+        for row in range(thread, n, threads):
+            _add_up(rows, columns, row, first, dots, counts)
+            for index in range(len(dots)):
+                if dots[index] != 0 and columns.code[index] != rows.code[row]:
+                    s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
+                    _consider(near, row, wanted, columns.code[index], s, same, both)
+            dots[:] = 0
+            counts[:] = 0
+
+
+@njit(parallel=True, cache=True, error_model="numpy")
+def _nearest_each_other(
+    rows: Things, columns: Things, first: Longs, wanted: Wanted, result: Near, threads: int
+) -> None:
+    """Compute each thread's result of the pairs into `result`, shape (threads, rows, k)."""
+    n = len(rows.code)
+    for thread in prange(threads):
+        dots, counts = _zeros(columns, wanted)
+        near = Near(result.code[thread], result.s[thread], result.same[thread], result.both[thread])
+        bar, share = np.full(n, -np.inf), (1 + 1e-9) / columns.root
+        for row in range(thread, n, threads):
+            _add_up(rows, columns, row, first, dots, counts)
+            for index in range(row + 1, n):
+                # An upper bound on the rank, rarely above the current results.
+                most = abs(dots[index]) * share[row] * share[index]
+                if most > min(bar[row], bar[index]) and dots[index] != 0:
+                    s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
+                    if wanted.same and same == 0:
+                        continue
+                    rank = _rank(s, wanted)
+                    if rank > bar[row]:
+                        bar[row] = _insert(near, row, wanted, columns.code[index], s, same, both)
+                    if rank > bar[index]:
+                        bar[index] = _insert(near, index, wanted, columns.code[row], s, same, both)
+            dots[row:] = 0
+            counts[row:] = 0
+
+
+@njit(cache=True)
+def _zeros(columns: Things, wanted: Wanted) -> tuple[Longs, Longs]:
+    n = len(columns.code)
+    return np.zeros(n, np.int64), np.zeros(n if wanted.same or wanted.damping > 0 else 0, np.int64)
+
+
+@njit(cache=True)
+def _after(rows: Things, columns: Things) -> Longs:
+    """Return, for each cell of the rows, the position behind it among its witness's columns."""
+    behind, after = columns.start.copy(), np.empty(len(rows.other), np.int64)
+    for t in range(len(after)):
+        behind[rows.other[t]] += 1
+        after[t] = behind[rows.other[t]]
+    return after
+
+
+@njit(cache=True)
+def _add_up(
+    rows: Things, columns: Things, row: int, first: Longs, dots: Longs, counts: Longs
+) -> None:
+    """Sum over the witnesses of a row, from `first` on.
+
+    Products in `dots`; 2^32 S + n in `counts`, if any. Indices are unsigned, as none is negative.
+    """
+    stop = rows.start[row + 1]
+    for t in range(rows.start[row], stop):
+        soon = first[min(t + AHEAD, stop - 1)]
+        for index in range(soon, soon + 2 * LINE, LINE):
+            prefetch(columns.other, index)
+            prefetch(columns.value, index)
+        x, like = np.int64(rows.value[t]), rows.like[t]
+        seen = range(np.uint64(first[t]), np.uint64(columns.start[rows.other[t] + 1]))
+        if len(counts) == 0:
+            for c in seen:
+                dots[np.uint32(columns.other[c])] += x * columns.value[c]
+        else:
+            for c in seen:
+                index = np.uint32(columns.other[c])
+                dots[index] += x * columns.value[c]
+                counts[index] += 1 + (np.int64(like == columns.like[c]) << 32)
+
+
+@njit(cache=True)
+def _similarity(
+    rows: Things, columns: Things, row: int, index: int, wanted: Wanted, dots: Longs, counts: Longs
+) -> tuple[float, int, int]:
+    """Return s, S and n of a row and a column."""
+    count = counts[index] if len(counts) else 0
+    same, both = count >> 32, count & 0xFFFFFFFF
+    s = dots[index] / (rows.root[row] * columns.root[index])
+    if wanted.damping > 0:
+        s *= min(both, wanted.damping) / wanted.damping
+    return s, same, both
+
+
+@njit(cache=True)
+def _consider(
+    near: Near, row: int, wanted: Wanted, code: int, s: float, same: int, both: int
+) -> None:
+    last = wanted.k - 1
+    if wanted.same and same == 0:
+        return
+    if near.code[row, last] < 0 or _rank(s, wanted) > _rank(near.s[row, last], wanted):
+        _insert(near, row, wanted, code, s, same, both)
+
+
+@njit(cache=True)
+def _rank(s: float, wanted: Wanted) -> float:
+    return s if wanted.signed else abs(s)
+
+
+@njit(cache=True)
+def _insert(
+    near: Near, row: int, wanted: Wanted, code: int, s: float, same: int, both: int
+) -> float:
+    """Insert a candidate; candidates arrive by ascending code, so ties stay behind.
+
+    Returns the rank that the next one has to exceed.
+    """
+    codes, ranks, last = near.code[row], near.s[row], wanted.k - 1
+    index, rank = last, _rank(s, wanted)
+    while index > 0 and (codes[index - 1] < 0 or _rank(ranks[index - 1], wanted) < rank):
+        index -= 1
+    _put(codes, index, code)
+    _put(ranks, index, s)
+    if wanted.same or wanted.damping > 0:
+        _put(near.same[row], index, same)
+        _put(near.both[row], index, both)
+    return _rank(ranks[last], wanted) if codes[last] >= 0 else -np.inf
+
+
+@njit(cache=True)
+def _put(numbers: Any, index: int, number: Any) -> None:
+    """Insert a number at an index, and shift the following ones."""
+    for j in range(len(numbers) - 1, index, -1):
+        numbers[j] = numbers[j - 1]
+    numbers[index] = number
+
+
+def best_of(parts: Sequence[Near], wanted: Wanted) -> Near:
+    """Merge the results of several blocks of columns, for the same rows."""
+    if len(parts) == 1:
+        return parts[0]
+    all_of = stacked(parts, axis=1)
+    rank = np.where(all_of.code < 0, -np.inf, all_of.s if wanted.signed else np.abs(all_of.s))
+    order = np.lexsort((all_of.code, -rank))[:, : wanted.k]
+    return taken(all_of, (np.arange(len(order))[:, None], order))
+
+
+def stacked(parts: Sequence[Near], axis: int = 0) -> Near:
+    """Concatenate results."""
+    return Near(
+        np.concatenate([part.code for part in parts], axis),
+        np.concatenate([part.s for part in parts], axis),
+        np.concatenate([part.same for part in parts], axis),
+        np.concatenate([part.both for part in parts], axis),
+    )
+
+
+def taken(near: Near, at: Any) -> Near:
+    """Return the results at an index of the arrays."""
+    return Near(near.code[at], near.s[at], near.same[at], near.both[at])
+
+
+SMALLEST = 1e-6
+
+
+class Pairs(NamedTuple):
+    """Values for every row and column, shape (rows, columns).
+
+    `s`: adjusted cosine. `moved`: |SS|. Both 0 without a common witness.
+    """
+
+    s: Doubles
+    moved: Doubles
+
+
+def pairs(rows: Things, columns: Things) -> Pairs:
+    """Return similarities and |SS|, at least 10^-6; similarity is 0 if a norm without x is 0."""
+    shape = (len(rows.code), len(columns.code))
+    result = Pairs(np.zeros(shape), np.zeros(shape))
+    _pairs(rows, columns, result)
+    return result
+
+
+@njit(parallel=True, cache=True)
+def _pairs(rows: Things, columns: Things, result: Pairs) -> None:
+    for row in prange(len(rows.code)):
+        _row(row, rows, columns, result)
+
+
+@njit(cache=True)
+def _row(row: int, rows: Things, columns: Things, result: Pairs) -> None:
+    n = len(columns.code)
+    dots, seen = np.zeros(n, np.int64), np.zeros(n, np.bool_)
+    alone, least, most = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n)
+    for t in range(rows.start[row], rows.start[row + 1]):
+        x, witness = np.int64(rows.value[t]), rows.other[t]
+        left = max(rows.root[row] ** 2 - float(x) ** 2, 0.0)
+        for c in range(columns.start[witness], columns.start[witness + 1]):
+            j, y = columns.other[c], np.int64(columns.value[c])
+            rest = np.sqrt(left * max(columns.root[j] ** 2 - float(y) ** 2, 0.0))
+            dots[j] += x * y
+            seen[j] = True
+            if rest > 0:
+                alone[j] = max(alone[j], x * y / rest)
+                least[j], most[j] = min(least[j], rest), max(most[j], rest)
+    for j in range(n):
+        norms = rows.root[row] * columns.root[j]
+        if seen[j] and norms > 0 and columns.code[j] != rows.code[row]:
+            result.s[row, j] = dots[j] / norms
+            result.moved[row, j] = _moved(dots[j], norms, alone[j], least[j], most[j])
+
+
+@njit(cache=True)
+def _moved(dot: int, norms: float, alone: float, least: float, most: float) -> float:
+    if most == 0:
+        return SMALLEST
+    nearest = least if dot > 0 else most
+    return max(abs(max(alone, dot / nearest - dot / norms)), SMALLEST)

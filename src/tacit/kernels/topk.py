@@ -1,0 +1,370 @@
+"""Top-k items of many users: by inner products, or by any scores, block by block.
+
+A block's scores are scanned once. Ties go to the lower code, whatever the block.
+
+Top items by item-item links and factors, where most items need no inner product.
+
+A user's score of an item is the sum of links from their items, plus an inner product of factors.
+Links are few and all added. The product is at most the product of norms (Cauchy-Schwarz): items are
+grouped in panels by norm, largest first, and a panel is skipped if its largest sum of links plus
+the bound is below the user's k-th best score.
+
+Products of a binary sparse matrix: sums over the cells of each row, on all cores.
+
+Cells are added in order, so results do not depend on the cores or on the division of rows.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from tacit.errors import RequestError
+from tacit.kernels.dense import FAST
+from tacit.kernels.layout import Side, even_pieces
+from tacit.kernels.tile import LANES, tile
+
+Floats = NDArray[np.float32]
+Codes = NDArray[np.int32]
+Scorer = Callable[[slice], Floats]
+"""Return the scores of all items for a slice of the users, shape (users of the slice, items)."""
+
+HIGH, PANEL = 8, 2 * LANES  # users and items per tile of products
+PEOPLE, STRIP = 8 * HIGH, 16 * PANEL  # users and items per block, which fits in the L2 cache
+STRIDE = 64  # scores tested at once; most such runs contain no score above the k-th best
+
+BLOCK_BYTES = 64 << 20  # bytes of scores per block
+
+_add_products = tile(HIGH, 2)
+
+
+def top_k(people: Floats, items: Floats, seen: Side, k: int = 10) -> tuple[Codes, Floats]:
+    """Return items with the k largest people @ items.T, without the items in `seen`, best first.
+
+    `people`: shape (m, K). `items`: shape (n, K). `seen`: grouped by user, items ascending, as in a
+    layout. Returns codes and scores of shape (m, k), padded with -1 and -inf. Ties by code.
+    """
+    codes = np.full((len(people), k), -1, np.int32)
+    scores = np.full((len(people), k), -np.inf, np.float32)
+    _scan(people, panels(items), len(items), seen.start, seen.other, codes, scores)
+    return codes, scores
+
+
+def best_lists(score: Scorer, seen: Side, n_items: int, k: int) -> Codes:
+    """Return each user's k items of the largest scores, without those in `seen`, best first.
+
+    `score` is called for consecutive slices of users, each of at most 64 MiB of scores (at least
+    one user), and may return views: they are not modified. `seen`: grouped by user, items
+    ascending, one row for every user with a list. Ties by code, lower first; padded with -1. Shape
+    (users, k). Raises `RequestError` for k below 1 and for a score that is not finite, including
+    scores of seen items.
+    """
+    if k < 1:
+        raise RequestError(f"k must be an integer of at least 1, got {k}.")
+    people = len(seen.counts)
+    codes = np.full((people, k), -1, np.int32)
+    size = max(1, BLOCK_BYTES // (4 * max(1, n_items)))
+    for first in range(0, people, size):
+        some = slice(first, min(first + size, people))
+        scores = np.ascontiguousarray(score(some), dtype=np.float32)
+        sound = np.empty(len(scores), np.bool_)
+        _scan_scores(scores, seen.start[some.start : some.stop + 1], seen.other, codes[some], sound)
+        if not sound.all():
+            raise RequestError("The model predicted a score that is not finite.")
+    return codes
+
+
+@njit(parallel=True, cache=True)
+def _scan_scores(
+    scores: Floats,
+    start: NDArray[np.int64],
+    seen: Codes,
+    codes: Codes,
+    sound: NDArray[np.bool_],
+) -> None:
+    k = codes.shape[1]
+    for r in prange(len(scores)):
+        row = scores[r].copy()
+        sound[r] = all_finite(row)
+        for t in range(start[r], start[r + 1]):
+            row[seen[t]] = -np.inf
+        best = np.empty(k, np.float32)
+        best[:] = -np.inf
+        keep_best(row, 0, codes[r], best)
+
+
+@njit(cache=True)
+def all_finite(row: Floats) -> bool:
+    """Return whether all scores are finite; without a branch, so that it is vectorized."""
+    odd = 0
+    for score in row:
+        odd |= not np.isfinite(score)
+    return odd == 0
+
+
+def panels(items: Floats) -> Floats:
+    """Return the items in panels, factors by items, shape (panels, K, PANEL), zero-padded."""
+    n, K = items.shape
+    filled = np.zeros((-(-n // PANEL), PANEL, K), np.float32)
+    filled.reshape(len(filled) * PANEL, K)[:n] = items
+    return np.ascontiguousarray(filled.transpose(0, 2, 1))
+
+
+@njit(parallel=True, cache=True)
+def _scan(
+    people: Floats,
+    factors_of: Floats,
+    n: int,
+    start: NDArray[np.int64],
+    seen: Codes,
+    codes: Codes,
+    scores: Floats,
+) -> None:
+    for block in prange((len(people) + PEOPLE - 1) // PEOPLE):
+        some = slice(block * PEOPLE, min((block + 1) * PEOPLE, len(people)))
+        bounds = start[some.start : some.stop + 1]
+        _scan_block(people[some], factors_of, n, bounds, seen, codes[some], scores[some])
+
+
+@njit(cache=True)
+def _scan_block(
+    people: Floats,
+    factors_of: Floats,
+    n: int,
+    start: NDArray[np.int64],
+    seen: Codes,
+    codes: Codes,
+    scores: Floats,
+) -> None:
+    K = factors_of.shape[1]
+    factors = np.zeros((K, PEOPLE), np.float32)
+    factors[:, : len(people)] = people.T
+    products = np.empty((PEOPLE, STRIP), np.float32)
+    at = start[:-1].copy()  # each user's next seen item
+    for a in range(0, n, STRIP):
+        products[:] = 0
+        for j in range(0, min(STRIP, n - a), PANEL):
+            for i in range(0, len(people), HIGH):
+                _add_products(products, i, j, 1.0, factors, i, factors_of[(a + j) // PANEL], 0, K)
+        for r in range(len(people)):
+            row = products[r, : n - a]
+            while at[r] < start[r + 1] and seen[at[r]] < a + len(row):
+                row[seen[at[r]] - a] = -np.inf
+                at[r] += 1
+            keep_best(row, a, codes[r], scores[r])
+
+
+@njit(cache=True)
+def keep_best(row: Floats, a: int, codes: Codes, scores: Floats) -> None:
+    """Insert items a, a + 1, .. with the scores in `row` among the best."""
+    for b in range(0, len(row), STRIDE):
+        run = row[b : b + STRIDE]
+        if largest(run) > scores[-1]:
+            for j in range(len(run)):
+                if run[j] > scores[-1]:
+                    _insert(codes, scores, a + b + j, run[j])
+
+
+@njit(cache=True, fastmath=FAST | {"reassoc"})
+def largest(run: Floats) -> np.float32:
+    """Return the largest of scores that are not NaN; -3e38 for none."""
+    best = np.float32(-3e38)
+    for j in range(len(run)):
+        best = max(best, run[j])
+    return best
+
+
+@njit(cache=True)
+def _insert(codes: Codes, scores: Floats, code: int, score: np.float32) -> None:
+    index = len(codes) - 1
+    while index > 0 and scores[index - 1] < score:
+        codes[index], scores[index] = codes[index - 1], scores[index - 1]
+        index -= 1
+    codes[index], scores[index] = code, score
+
+
+Places = NDArray[np.int64]
+
+ROUNDED = np.float32(1 + 1e-4)
+"""Factor by which a computed product may exceed the bound, due to single precision."""
+
+_add_product = tile(1, 2)
+
+
+class LinkedScores(NamedTuple):
+    """Score of item j for a user: level_j + taste . items_j + sum of links_ij over their items i.
+
+    `level`: shape (n,). `tastes`: (users, K). `items`: (n, K). `links`: (n, n). All single
+    precision.
+    """
+
+    level: Floats
+    tastes: Floats
+    items: Floats
+    links: csr_array
+
+
+def linked_lists(owned: Side, by: LinkedScores, k: int) -> Codes:
+    """Return each user's k items of the largest scores, without their own, best first.
+
+    Ties by code. `owned`: the users' items, grouped by user. Shape (users, k), padded with -1.
+
+    Raises `RequestError` for k below 1 and for a score that is not finite.
+    """
+    if k < 1:
+        raise RequestError(f"k must be an integer of at least 1, got {k}.")
+    codes = np.full((len(owned.counts), k), -1, np.int32)
+    squares = np.einsum("nk,nk->n", by.items, by.items, dtype=np.float64)
+    lengths = np.sqrt(squares).astype(np.float32)
+    order = np.argsort(-lengths, kind="stable").astype(np.int32)
+    positions = np.empty_like(order)
+    positions[order] = np.arange(len(order), dtype=np.int32)
+    sound = np.ones(len(codes), np.bool_)
+    _scan_links(
+        owned.start, owned.other,
+        by.links.indptr.astype(np.int64), positions[by.links.indices], by.links.data,
+        by.level[order], by.tastes, panels(by.items[order]), lengths[order[::PANEL]] * ROUNDED,
+        positions, order, codes, sound,
+    )  # fmt: skip
+    if not (sound.all() and np.isfinite(lengths).all()):
+        raise RequestError("The model predicted a score that is not finite.")
+    return codes
+
+
+@njit(parallel=True, cache=True)
+def _scan_links(
+    start: Places,
+    other: Codes,
+    first: Places,
+    position: Codes,
+    weight: Floats,
+    level: Floats,
+    tastes: Floats,
+    factors: Floats,
+    lengths: Floats,
+    positions: Codes,
+    order: Codes,
+    codes: Codes,
+    sound: NDArray[np.bool_],
+) -> None:
+    for u in prange(len(codes)):
+        user_items, taste = other[start[u] : start[u + 1]], tastes[u]
+        row = np.zeros(len(factors) * PANEL, np.float32)
+        row[: len(level)] = level
+        for item in user_items:
+            for t in range(first[item], first[item + 1]):
+                row[position[t]] += weight[t]
+        sound[u] = all_finite(row) and all_finite(taste)
+        row[len(level) :] = -np.inf
+        for item in user_items:
+            row[positions[item]] = -np.inf
+        best = np.full(codes.shape[1], -np.inf, np.float32)
+        _search(row, taste, factors, lengths, order, codes[u], best)
+        sound[u] &= not best[0] > np.finfo(np.float32).max
+
+
+@njit(cache=True)
+def _search(
+    row: Floats,
+    taste: Floats,
+    factors: Floats,
+    lengths: Floats,
+    order: Codes,
+    codes: Codes,
+    best: Floats,
+) -> None:
+    long = np.sqrt((taste * taste).sum())
+    by_factor = taste.copy().reshape(len(taste), 1)
+    sums = np.empty((1, PANEL), np.float32)
+    for panel in range(len(lengths)):
+        run = row[panel * PANEL : (panel + 1) * PANEL]
+        if largest(run) + long * lengths[panel] < best[-1]:
+            continue
+        sums[:] = 0
+        _add_product(sums, 0, 0, 1.0, by_factor, 0, factors[panel], 0, len(taste))
+        for j in range(PANEL):
+            score = run[j] + sums[0, j]
+            if score >= best[-1] and score > -np.inf:
+                _insert_link(codes, best, order[panel * PANEL + j], score)
+
+
+@njit(cache=True)
+def _insert_link(codes: Codes, best: Floats, code: int, score: np.float32) -> None:
+    """Insert an item in order of decreasing score, ties by code; drop it after the last."""
+    index = len(codes)
+    while index > 0 and _before(score, code, best[index - 1], codes[index - 1]):
+        index -= 1
+    if index == len(codes):
+        return
+    codes[index + 1 :], best[index + 1 :] = codes[index:-1].copy(), best[index:-1].copy()
+    codes[index], best[index] = code, score
+
+
+@njit(cache=True)
+def _before(score: np.float32, code: int, other: np.float32, other_code: int) -> bool:
+    return bool(score > other or (score == other and code < other_code))
+
+
+Array = NDArray[Any]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+
+def row_sums(start: Longs, column: Ints, x: Array) -> Array:
+    """Return, for each row, the sum of the rows of `x` at the columns of its cells.
+
+    Row r has cells in the columns `column[start[r] : start[r + 1]]`. `x`: float32 or float64, shape
+    (columns,) or (columns, K). Shape (rows,) or (rows, K), of the same type.
+    """
+    x = np.ascontiguousarray(x)
+    sums = np.zeros((len(start) - 1, *x.shape[1:]), x.dtype)
+    add = _add_numbers if x.ndim == 1 else _add_rows
+    add(start, column, x, even_pieces(start, get_num_threads()), sums)
+    return sums
+
+
+@njit(parallel=True, cache=True)
+def _add_numbers(start: Longs, column: Ints, x: Array, pieces: Longs, sums: Array) -> None:
+    for piece in prange(len(pieces) - 1):
+        for row in range(pieces[piece], pieces[piece + 1]):
+            total = sums[row]
+            for t in range(start[row], start[row + 1]):
+                total += x[column[t]]
+            sums[row] = total
+
+
+@njit(parallel=True, cache=True)
+def _add_rows(start: Longs, column: Ints, x: Array, pieces: Longs, sums: Array) -> None:
+    for piece in prange(len(pieces) - 1):
+        for row in range(pieces[piece], pieces[piece + 1]):
+            mine = sums[row]
+            for t in range(start[row], start[row + 1]):
+                other = x[column[t]]
+                for k in range(len(mine)):
+                    mine[k] += other[k]
+
+
+def add_product(rows: csr_array, weights: csr_array, scores: Floats) -> None:
+    """Add rows @ weights to `scores`, shape (rows, columns of the weights)."""
+    left, right = (side.astype(np.float32, copy=False) for side in (rows, weights))
+    _add_row(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, scores)
+
+
+@njit(parallel=True, cache=True)
+def _add_row(
+    start: NDArray[np.int32],
+    item: NDArray[np.int32],
+    x: Floats,
+    first: NDArray[np.int32],
+    other: NDArray[np.int32],
+    weight: Floats,
+    scores: Floats,
+) -> None:
+    for row in prange(len(scores)):
+        mine = scores[row]
+        for t in range(start[row], start[row + 1]):
+            for s in range(first[item[t]], first[item[t] + 1]):
+                mine[other[s]] += x[t] * weight[s]

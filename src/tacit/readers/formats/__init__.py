@@ -1,1 +1,0 @@
-"""Parsers of rating file formats."""

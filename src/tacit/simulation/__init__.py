@@ -1,1 +1,0 @@
-"""Simulated devices of the users of a rating file, against a real collector."""

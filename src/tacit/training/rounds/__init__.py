@@ -1,1 +1,0 @@
-"""Federated trainers: each device answers with one private gradient."""
