@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tacit.channels import choose, compile_channel
-from tacit.cli.channel import app
+from tacit.cli.inspecting.channel import app
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.scale import RATED_SHARE, RatingScale
 from tacit.wire.channel import dumps, loads

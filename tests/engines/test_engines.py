@@ -55,9 +55,7 @@ def test_a_result_that_cannot_travel(spark: Spark):
 @pytest.mark.spark
 def test_a_second_master_is_refused_and_a_running_session_is_left(spark: Spark):
     spark.over(scaled, matrices(2, 1), SHARED)
-    with pytest.raises(
-        RequestError, match=r"already runs in this process .* local\[2\]"
-    ):
+    with pytest.raises(RequestError, match=r"already runs in this process .* local\[2\]"):
         Spark("local[1]").over(scaled, matrices(2, 1), SHARED)
     with Spark("local[2]") as other:
         other.over(scaled, matrices(2, 1), SHARED)

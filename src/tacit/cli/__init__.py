@@ -16,26 +16,27 @@ from typing import Annotated
 import typer
 
 import tacit
-from tacit.cli import channel, plugins
-from tacit.cli.attack import attack
-from tacit.cli.check import check
-from tacit.cli.choose_epsilon import choose_epsilon
+from tacit.cli import plugins
 from tacit.cli.collecting.collect import collect
+from tacit.cli.collecting.label import label
+from tacit.cli.collecting.perturb import perturb
 from tacit.cli.collecting.serve import serve
 from tacit.cli.collecting.simulate import simulate
 from tacit.cli.collecting.task import task
-from tacit.cli.compare import compare
-from tacit.cli.crossing.crossdomain import crossdomain
-from tacit.cli.crossing.split_domains import split_domains
-from tacit.cli.demo import demo
-from tacit.cli.download import download
-from tacit.cli.fit import fit
-from tacit.cli.label import label
-from tacit.cli.members import members
+from tacit.cli.evaluating.attack import attack
+from tacit.cli.evaluating.choose_epsilon import choose_epsilon
+from tacit.cli.evaluating.compare import compare
+from tacit.cli.evaluating.crossdomain import crossdomain
+from tacit.cli.evaluating.demo import demo
+from tacit.cli.evaluating.download import download
+from tacit.cli.evaluating.plan import plan
+from tacit.cli.evaluating.split_domains import split_domains
+from tacit.cli.inspecting import channel
+from tacit.cli.inspecting.check import check
+from tacit.cli.inspecting.members import members
+from tacit.cli.learning.fit import fit
+from tacit.cli.learning.recommend import recommend
 from tacit.cli.options import interruptible
-from tacit.cli.perturb import perturb
-from tacit.cli.plan import plan
-from tacit.cli.recommending.recommend import recommend
 from tacit.errors import TacitError
 
 app = typer.Typer(

@@ -1,9 +1,9 @@
 """Slots per user and epsilon per slot, for a given epsilon per user.
 
-The choice precedes any report. It maximizes the information under the public prior of a scale
-(`tacit.scale.RATED_SHARE`), in which one slot in twenty has a rating. The information of a user's reports
-is that of one slot, `fisher_information`, times the number of slots, less what a cap drops. The
-cost is the tight guarantee of the plan.
+The choice precedes any report. It maximizes the information under a public prior, in which one slot
+in twenty has a rating (`tacit.scale.RATED_SHARE`). The information of a user's reports is that of
+one slot, `fisher_information`, times the number of slots, less what a cap drops. The cost is the
+tight guarantee of the plan.
 """
 
 from collections.abc import Callable

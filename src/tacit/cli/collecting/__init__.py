@@ -1,1 +1,1 @@
-"""Commands for collectors and devices."""
+"""Commands of the panel Collect and publish."""

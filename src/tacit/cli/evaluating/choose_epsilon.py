@@ -97,7 +97,7 @@ def choose_epsilon(
 
     writable(figure, report, read=(data,))
 
-    from tacit.cli.execution import execute
+    from tacit.cli.evaluating.execution import execute
     from tacit.collection.plans import check_channels
     from tacit.experiments.choice.private_choice import PROVIDER, PrivateChoice, check_place
     from tacit.experiments.choice.report import Criteria, choosing

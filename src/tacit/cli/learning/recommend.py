@@ -1,13 +1,14 @@
 """`tacit recommend`: top items of a user, at the provider or on the device."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tacit.cli import options
-from tacit.cli.recommending.own_ratings import own_ratings
-from tacit.cli.recommending.unknown_items import say_unknown
+from tacit.cli.learning.own_ratings import own_ratings
+from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
     from tacit.models import Fitted
@@ -42,7 +43,6 @@ def recommend(
 
         tacit recommend model --user 42 --profile my-ratings.csv --titles ml-100k/u.item
     """
-    from tacit.cli.recommending.recommend_list import from_list, is_list
     from tacit.models.fitted import Fitted
 
     if is_list(model):
@@ -58,23 +58,71 @@ def recommend(
     else:
         ratings = own_ratings(profile, user, str(fitted.scale))
         rated = ratings.item_ids.take(ratings.items)
-        say_unknown(rated.to_list(), (fitted.item_ids.codes(rated) >= 0).tolist(), ratings.name)
-        best = at_their_device(fitted, ratings, n)
+        notify_unknown(rated.to_list(), (fitted.item_ids.codes(rated) >= 0).tolist(), ratings.name)
+        best = on_device(fitted, ratings, n)
     shown = _titles(titles, [item for item, _ in best])
     for item, rating in best:
         typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
 
 
-def at_their_device(fitted: "Fitted", profile: "Ratings", n: int) -> list[tuple[Any, float]]:
+def on_device(fitted: "Fitted", profile: "Ratings", n: int) -> list[tuple[Any, float]]:
     """Return the n best items as on a device: fold-in of the user's ratings into the item model."""
     from tacit.device.profile import Profile
     from tacit.models import item_model
 
     codes = fitted.item_ids.codes(profile.item_ids.take(profile.items))
-    known = codes >= 0  # at least one: `say_unknown` rejects other profiles
+    known = codes >= 0  # at least one: `notify_unknown` rejects other profiles
     items: list[int | str] = fitted.item_ids.take(codes[known]).to_list()
     ratings = [profile.scale.values[int(level)] for level in profile.levels[known]]
     return Profile(item_model(fitted), dict(zip(items, ratings, strict=True))).recommend(n)
+
+
+def is_list(path: Path) -> bool:
+    """Return whether the file is a list model."""
+    from tacit.wire.list_model import MAGIC
+
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False  # `Fitted.load` raises the error
+
+
+def from_list(path: Path, ratings: "Ratings | None", n: int) -> list[tuple[int | str, float]]:
+    """Return the n best items for the user of a profile.
+
+    Raises `RequestError` without a profile, and `DataError` if the model has none of its items.
+    """
+    from tacit.device.profile import ListProfile
+    from tacit.wire.list_model import ListModel
+
+    model = ListModel.from_bytes(path.read_bytes())
+    if ratings is None:
+        raise RequestError(f"{path} is a list model, which stores no users; --profile is required.")
+    had = ratings.item_ids.take(ratings.items).to_list()
+    known = {str(item): item for item in model.items}
+    notify_unknown(had, [str(item) in known for item in had], ratings.name)
+    mine = [known[str(item)] for item in had if str(item) in known]
+    return ListProfile(model, mine).recommend(n)
+
+
+def notify_unknown(items: Sequence[object], known: Sequence[bool], profile: str) -> None:
+    """Print the number of profile items outside the model, and the first one.
+
+    `known`: whether the model has each item. `profile`: name of the profile. Raises `DataError` if
+    the model has none of the items.
+    """
+    unknown = [item for item, has in zip(items, known, strict=True) if not has]
+    if len(unknown) == len(items):
+        raise DataError(
+            f"The model contains none of the {len(items)} items in {profile} (the first is "
+            f"'{items[0]}'). Use ids of the model's catalogue."
+        )
+    if unknown:
+        options.notice(
+            f"The model does not contain {len(unknown)} of the {len(items)} items in {profile} "
+            f"(the first is '{unknown[0]}'). They are ignored."
+        )
 
 
 def _titles(path: Path | None, items: list[Any]) -> dict[Any, str]:

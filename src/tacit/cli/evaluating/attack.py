@@ -62,7 +62,7 @@ def attack(
     writable(report, read=read)
 
     from tacit.audit.attacks import ATTACKS
-    from tacit.cli.execution import execute
+    from tacit.cli.evaluating.execution import execute
     from tacit.experiments.attacks.attacks import AttackRequest
     from tacit.experiments.attacks.report import experiment
     from tacit.experiments.comparison.request import epsilon_texts

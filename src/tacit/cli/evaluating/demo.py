@@ -26,7 +26,7 @@ def demo(
     writable(report, json)
 
     from tacit.cli import options
-    from tacit.cli.execution import execute
+    from tacit.cli.evaluating.execution import execute
     from tacit.experiments.comparison.compare import experiment
     from tacit.experiments.comparison.comparison import Comparison
     from tacit.experiments.defaults import with_baselines

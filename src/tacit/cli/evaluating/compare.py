@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import experiment, options, plugins
+from tacit.cli import options, plugins
+from tacit.cli.evaluating import experiment
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
 
 
@@ -125,7 +126,7 @@ def compare(
     writable(report, read=read)
 
     from tacit.cli.engines import on_spark
-    from tacit.cli.execution import execute
+    from tacit.cli.evaluating.execution import execute
     from tacit.experiments.comparison.compare import experiment as declared
     from tacit.experiments.comparison.request import asked, epsilon_texts, protocol
     from tacit.experiments.comparison.user_level import UserLevelComparison, default_models

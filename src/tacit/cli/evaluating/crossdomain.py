@@ -124,7 +124,7 @@ def crossdomain(
     spark = options.spark_master(engine, master)
 
     from tacit.cli.engines import on_spark
-    from tacit.cli.execution import execute
+    from tacit.cli.evaluating.execution import execute
     from tacit.crossdomain import MEMBERS, SYSTEMS
     from tacit.engines.engine import Local
     from tacit.experiments.comparison.request import epsilon_texts
