@@ -10,6 +10,7 @@ import sqlite3
 import time
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,10 @@ def test_200_megabytes_in_chunks(ask, started):
                 connection.sendall(chunk)
                 sent += 65_536
     assert collector.memory("VmHWM") - before <= 16
+    # Attacks of labels, and their libraries, are imported on request alone.
+    loaded = Path(f"/proc/{collector.process.pid}/maps").read_text()
+    assert "polars" in loaded
+    assert not {name for name in ("numba", "scipy", "matplotlib") if f"/{name}/" in loaded}
 
 
 def test_the_answer_to_a_body_that_is_too_long(ask, started):
