@@ -18,6 +18,11 @@ SELECT string_agg(person || cells || int2send(mech) || int8send(epoch), '')
 FROM reports WHERE ctid >= %s::text::tid AND ctid < %s::text::tid AND task = %s
 """
 """Rows on some pages of the table, in the binary format of `slot_codec.STORED`."""
+UNKNOWN = """
+SELECT count(*) OVER (), encode(id, 'hex') FROM reports
+WHERE task NOT IN (SELECT {} FROM tasks) LIMIT 1
+"""
+"""Reports that no task would read. `{}`: the number under which a task's reports are stored."""
 PAGES = "SELECT pg_relation_size('reports') / current_setting('block_size')::int"
 PAGES_AT_ONCE = 1 << 11
 """16 MiB of the table, about 6 MB of such rows."""
@@ -92,6 +97,16 @@ class PostgresReader:
                     break
                 connections.append(other)
             yield connections
+
+    def check_tasks(self) -> None:
+        """Implement `TaskChecker.check_tasks`."""
+        number = "coalesce(continues, number)" if self._upgraded() else "number"
+        query = sql.SQL(UNKNOWN).format(sql.SQL(number))
+        for count, report in self._connection.execute(query):
+            raise RequestError(
+                f"The database is damaged (the task of {count} stored reports is unknown, such as "
+                f"of report {report}); restore a backup."
+            )
 
     def close(self) -> None:
         """Implement `Reader.close`."""

@@ -169,3 +169,12 @@ class TableReader(Reader, Protocol):
         In one snapshot. For tasks under the plan rated only.
         """
         ...
+
+
+@runtime_checkable
+class TaskChecker(Reader, Protocol):
+    """A reader that also finds reports which no task would read."""
+
+    def check_tasks(self) -> None:
+        """Raise `RequestError` if the store contains reports of an unknown task."""
+        ...
