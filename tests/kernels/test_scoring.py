@@ -166,7 +166,7 @@ def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, pl
     columns = np.repeat(np.arange(PEOPLE * N).reshape(PEOPLE, N), CHAINS, axis=0)
     told = cells(columns, np.repeat(symbols, CHAINS, axis=0))
     rows = np.zeros((PEOPLE * CHAINS, 2), np.float32)
-    for sweep in range(30):
+    for sweep in range(20):
         bar = -rng.standard_exponential(len(rows), np.float32)
         if sweep < 10 or planted == "accepts-whatever-is-proposed":
             bar[:] = ANYHOW

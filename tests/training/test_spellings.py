@@ -169,7 +169,7 @@ def mean_of_all(home, ratings):
     [("mean", "the item model is another"), ("groups", "has other questions")],
 )
 def test_a_fault_on_devices_is_found(fault, sentence, monkeypatch):
-    """Planted: initial values depend on the mean rating, or public draws on the number of ratings."""
+    """Planted: initial values depend on the mean rating, or public draws on how many there are."""
     home = PGMF._home
 
     def faulty(self, ratings, rng):

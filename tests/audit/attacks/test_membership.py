@@ -53,7 +53,7 @@ def test_noise_scaled_down_is_found(few, name):
         assert (epsilon, delta) == (promised.epsilon, promised.delta)
         return replace(learnt(name, members, "1000", delta, seed), guarantee=promised)
 
-    area, rare = found(few, trainings=(name,), models=48, learn=quieter)
+    area, rare = found(few, trainings=(name,), models=24, learn=quieter)
     assert area.leaks, area  # in 24 of 24 worlds, by 14 standard errors or more
     assert rare.leaks or name == "dp-ease", rare  # 12 of 12 for dp-covariance, 15 of 18 for dp-ease
 
