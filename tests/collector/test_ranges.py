@@ -101,9 +101,11 @@ def test_reports_of_an_unknown_task_are_refused(store, url, ask):
     """Nothing would read them: they were left out in silence."""
     number = filled(store, ask(epsilons=("1", "2")))
     store.insert([_new(number + 7, 1)])
-    with closing(open_reader(url)) as reader:
-        with pytest.raises(RequestError, match="the task of 1 stored reports is unknown"):
-            stored_reports.reports(reader)
+    with (
+        closing(open_reader(url)) as reader,
+        pytest.raises(RequestError, match="the task of 1 stored reports is unknown"),
+    ):
+        stored_reports.reports(reader)
 
 
 def test_nothing_is_read_from_a_store_without_reports(store, url, ask):

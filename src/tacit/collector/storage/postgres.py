@@ -14,6 +14,7 @@ from tacit.collector.storage.store import (
     outcomes,
 )
 from tacit.errors import RequestError
+from tacit.wire.strict import ENDS
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -41,6 +42,23 @@ CREATE TABLE IF NOT EXISTS clock (
     one integer PRIMARY KEY CHECK (one = 1),
     seconds bigint NOT NULL
 );
+"""
+COLUMNS = {
+    "tasks": "number integer*, address bytea!, document bytea!, closed integer!, continues integer",
+    "reports": (
+        "id bytea*, task integer!, epoch integer!, mech smallint!, person bytea!, cells bytea!"
+    ),
+    "erasures": "task integer*, person bytea*, epoch integer!",
+    "clock": "one integer*, seconds bigint!",
+}
+"""Columns of each table of `SCHEMA`: `!` for NOT NULL, `*` for the primary key."""
+FOUND = """
+SELECT c.relname, a.attname || ' ' || format_type(a.atttypid, -1) || CASE
+WHEN coalesce(a.attnum = ANY(i.indkey), false) THEN '*' WHEN a.attnotnull THEN '!' ELSE '' END
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+AND c.relname = ANY(%s) AND a.attnum > 0 AND NOT a.attisdropped
 """
 UPGRADED = """
 SELECT EXISTS (SELECT FROM information_schema.columns WHERE table_schema = current_schema()
@@ -76,6 +94,18 @@ def cause(error: psycopg.Error) -> str:
     return line_with_cause.rpartition(": ")[2].strip().rstrip(".")
 
 
+def check_columns(connection: "psycopg.Connection[Any]", tables: Sequence[str]) -> None:
+    """Raise `RequestError` unless the columns of these tables are those of `SCHEMA`.
+
+    `tasks.continues` may be missing, in a store of an older version.
+    """
+    expected = {f"{table}.{each}" for table in tables for each in COLUMNS[table].split(", ")}
+    found = {f"{table}.{column}" for table, column in connection.execute(FOUND, (list(tables),))}
+    if odd := sorted((found ^ expected) - {"tasks.continues integer"}):
+        names = ", ".join(dict.fromkeys(each.split(" ")[0] for each in odd))
+        raise RequestError(f"The database is damaged (columns differ: {names}); restore a backup.")
+
+
 class PostgresStore:
     """The writer. Reconnects when the connection is lost.
 
@@ -86,7 +116,11 @@ class PostgresStore:
         self._url = url
         try:
             self._connection = self._connect()
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
         except psycopg.Error as error:
             raise RequestError(f"The database cannot be opened: {cause(error)}.") from None
 
@@ -196,6 +230,11 @@ class PostgresStore:
             self._connection.execute(SCHEMA)
             if not self._one(UPGRADED):
                 self._connection.execute(UPGRADE)
+        check_columns(self._connection, tuple(COLUMNS))
+        if self._one("SELECT count(*) FROM clock WHERE seconds NOT BETWEEN 0 AND %s", ENDS):
+            raise RequestError(
+                "The database is damaged (its clock is out of range); restore a backup."
+            )
 
     def _one(self, statement: LiteralString, *values: Any) -> Any:
         return self._connection.execute(statement, values).fetchall()[0][0]

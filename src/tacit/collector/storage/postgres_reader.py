@@ -3,13 +3,14 @@
 import itertools
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
 
-from tacit.collector.storage.postgres import ERASED, SECONDS, TASKS, UPGRADED, cause
+from tacit.collector.storage.postgres import ERASED, SECONDS, TASKS, UPGRADED, cause, check_columns
 from tacit.collector.storage.ranges import in_order
+from tacit.collector.storage.slot_codec import RATED
 from tacit.collector.storage.store import READ_AT_ONCE, Held, StoredReport
 from tacit.errors import RequestError
 
@@ -23,6 +24,12 @@ SELECT count(*) OVER (), encode(id, 'hex') FROM reports
 WHERE task NOT IN (SELECT {} FROM tasks) LIMIT 1
 """
 """Reports that no task would read. `{}`: the number under which a task's reports are stored."""
+WRONG = """
+SELECT encode(id, 'hex') FROM reports WHERE task = %s AND NOT (
+epoch >= 0 AND mech >= 0 AND octet_length(id) > 0 AND octet_length(person) = 16 AND {}) LIMIT 1
+"""
+"""A report with a value of the wrong size. `{}`: condition on `cells`."""
+ONE_CELL: LiteralString = f"octet_length(cells) = {RATED.itemsize}"
 PAGES = "SELECT pg_relation_size('reports') / current_setting('block_size')::int"
 PAGES_AT_ONCE = 1 << 11
 """16 MiB of the table, about 6 MB of such rows."""
@@ -47,6 +54,8 @@ class PostgresReader:
     def tasks(self) -> list[Held]:
         """Implement `Reader.tasks`. Raises `RequestError` if the store does not exist."""
         try:
+            if self._exists():
+                check_columns(self._connection, ("tasks", "reports"))
             before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
             rows = self._connection.execute(TASKS if self._upgraded() else before)
             return [Held(*row) for row in rows]
@@ -57,6 +66,7 @@ class PostgresReader:
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:
         """Implement `Reader.scan`."""
+        self._check_rows(task, "octet_length(cells) > 0")
         query = "SELECT * FROM reports WHERE task = %s"
         if self._upgraded():
             query += f" AND NOT EXISTS {ERASED}"
@@ -69,6 +79,7 @@ class PostgresReader:
 
     def tables(self, task: int) -> Iterator[bytes]:
         """Implement `TableReader.tables`, in the order of the table's pages."""
+        self._check_rows(task, ONE_CELL)
         query = TABLE + (f" AND NOT EXISTS {ERASED}" if self._upgraded() else "")
 
         def read(connection: "psycopg.Connection[Any]", first: int) -> bytes:
@@ -100,12 +111,22 @@ class PostgresReader:
 
     def check_tasks(self) -> None:
         """Implement `TaskChecker.check_tasks`."""
+        check_columns(self._connection, ("tasks", "reports"))
         number = "coalesce(continues, number)" if self._upgraded() else "number"
         query = sql.SQL(UNKNOWN).format(sql.SQL(number))
         for count, report in self._connection.execute(query):
             raise RequestError(
                 f"The database is damaged (the task of {count} stored reports is unknown, such as "
                 f"of report {report}); restore a backup."
+            )
+
+    def _check_rows(self, task: int, cells: LiteralString) -> None:
+        check_columns(self._connection, ("tasks", "reports"))
+        query = sql.SQL(WRONG).format(sql.SQL(cells))
+        for (report,) in self._connection.execute(query, (task,)):
+            raise RequestError(
+                f"The database is damaged (report {report} has a value of the wrong size); restore "
+                "a backup."
             )
 
     def close(self) -> None:
@@ -116,6 +137,9 @@ class PostgresReader:
         connection = psycopg.connect(self._url, connect_timeout=SECONDS)
         connection.read_only = True
         return connection
+
+    def _exists(self) -> bool:
+        return self._connection.execute("SELECT to_regclass('tasks') IS NOT NULL").fetchall()[0][0]
 
     def _upgraded(self) -> bool:
         return self._connection.execute(UPGRADED).fetchall()[0][0]
