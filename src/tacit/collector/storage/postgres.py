@@ -52,7 +52,7 @@ COLUMNS = {
     "clock": "one integer*, seconds bigint!",
 }
 """Columns of each table of `SCHEMA`: `!` for NOT NULL, `*` for the primary key."""
-FOUND = """
+COLUMNS_QUERY = """
 SELECT c.relname, a.attname || ' ' || format_type(a.atttypid, -1) || CASE
 WHEN coalesce(a.attnum = ANY(i.indkey), false) THEN '*' WHEN a.attnotnull THEN '!' ELSE '' END
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -100,8 +100,10 @@ def check_columns(connection: "psycopg.Connection[Any]", tables: Sequence[str]) 
     `tasks.continues` may be missing, in a store of an older version.
     """
     expected = {f"{table}.{each}" for table in tables for each in COLUMNS[table].split(", ")}
-    found = {f"{table}.{column}" for table, column in connection.execute(FOUND, (list(tables),))}
-    if odd := sorted((found ^ expected) - {"tasks.continues integer"}):
+    actual = {
+        f"{table}.{column}" for table, column in connection.execute(COLUMNS_QUERY, (list(tables),))
+    }
+    if odd := sorted((actual ^ expected) - {"tasks.continues integer"}):
         names = ", ".join(dict.fromkeys(each.split(" ")[0] for each in odd))
         raise RequestError(f"The database is damaged (columns differ: {names}); restore a backup.")
 

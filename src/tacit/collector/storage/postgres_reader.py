@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, LiteralString
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -26,10 +26,12 @@ WHERE task NOT IN (SELECT {} FROM tasks) LIMIT 1
 """Reports that no task would read. `{}`: the number under which a task's reports are stored."""
 WRONG = """
 SELECT encode(id, 'hex') FROM reports WHERE task = %s AND NOT (
-epoch >= 0 AND mech >= 0 AND octet_length(id) > 0 AND octet_length(person) = 16 AND {}) LIMIT 1
+epoch >= 0 AND mech >= 0 AND octet_length(id) > 0 AND octet_length(person) = 16
+AND octet_length(cells) BETWEEN %s AND %s) LIMIT 1
 """
-"""A report with a value of the wrong size. `{}`: condition on `cells`."""
-ONE_CELL: LiteralString = f"octet_length(cells) = {RATED.itemsize}"
+"""A report with a value of the wrong size."""
+MOST_CELLS = 1 << 30
+"""Bytes of the largest value in PostgreSQL."""
 PAGES = "SELECT pg_relation_size('reports') / current_setting('block_size')::int"
 PAGES_AT_ONCE = 1 << 11
 """16 MiB of the table, about 6 MB of such rows."""
@@ -66,7 +68,7 @@ class PostgresReader:
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:
         """Implement `Reader.scan`."""
-        self._check_rows(task, "octet_length(cells) > 0")
+        self._check_rows(task, 1, MOST_CELLS)
         query = "SELECT * FROM reports WHERE task = %s"
         if self._upgraded():
             query += f" AND NOT EXISTS {ERASED}"
@@ -79,7 +81,7 @@ class PostgresReader:
 
     def tables(self, task: int) -> Iterator[bytes]:
         """Implement `TableReader.tables`, in the order of the table's pages."""
-        self._check_rows(task, ONE_CELL)
+        self._check_rows(task, RATED.itemsize, RATED.itemsize)
         query = TABLE + (f" AND NOT EXISTS {ERASED}" if self._upgraded() else "")
 
         def read(connection: "psycopg.Connection[Any]", first: int) -> bytes:
@@ -110,7 +112,7 @@ class PostgresReader:
             yield connections
 
     def check_tasks(self) -> None:
-        """Implement `TaskChecker.check_tasks`."""
+        """Implement `TaskChecker.check_tasks`. Raises `RequestError`."""
         check_columns(self._connection, ("tasks", "reports"))
         number = "coalesce(continues, number)" if self._upgraded() else "number"
         query = sql.SQL(UNKNOWN).format(sql.SQL(number))
@@ -120,10 +122,9 @@ class PostgresReader:
                 f"of report {report}); restore a backup."
             )
 
-    def _check_rows(self, task: int, cells: LiteralString) -> None:
+    def _check_rows(self, task: int, least: int, most: int) -> None:
         check_columns(self._connection, ("tasks", "reports"))
-        query = sql.SQL(WRONG).format(sql.SQL(cells))
-        for (report,) in self._connection.execute(query, (task,)):
+        for (report,) in self._connection.execute(WRONG, (task, least, most)):
             raise RequestError(
                 f"The database is damaged (report {report} has a value of the wrong size); restore "
                 "a backup."

@@ -85,7 +85,7 @@ class SqliteReader:
                 yield bytes.fromhex(rows or "")
 
     def check_tasks(self) -> None:
-        """Implement `TaskChecker.check_tasks`."""
+        """Implement `TaskChecker.check_tasks`. Raises `RequestError`."""
         with self._reading():
             number = "coalesce(continues, number)" if self._upgraded() else "number"
             count, report = self._database.execute(UNKNOWN.format(number)).fetchone()
