@@ -14,7 +14,7 @@ from tacit.models.channel_mf import gibbs
 from tacit.models.channel_mf.model import ChannelMF
 from tacit.models.channel_mf.row_prior import Features, LevelPrior, Prior, RowSums
 
-PEOPLE, ITEMS, EACH = 1000, 200, 60
+PEOPLE, ITEMS, EACH = 1500, 300, 60
 OF_PEOPLE, OF_ITEMS = 0.4, 0.5
 
 
