@@ -156,7 +156,7 @@ def malformed(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Mal
     return path, request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def ratings():
     """A few made-up people's ratings."""
     return synthetic(60, 90, 2000)

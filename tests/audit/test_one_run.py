@@ -131,7 +131,8 @@ def test_a_planted_leak_is_shown(ratings, name, releases):
 )
 def test_the_published_claims_are_shown_to_fail(ratings, training):
     """Item means leave as they are: gradient, objective and output perturbation alike."""
-    found = one_run(lambda data: training.fit(data, epsilon="1"), ratings, "value", seed=1)
+    short = replace(training, rounds=2)  # the means leave before the first round
+    found = one_run(lambda data: short.fit(data, epsilon="1"), ratings, "value", seed=1)
     assert found.least_epsilon(0.999) > 3
 
 

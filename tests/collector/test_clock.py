@@ -228,6 +228,7 @@ def test_the_command_confirms_a_clock_once(ask, started, tmp_path):
     confirmed = started(task, confirm_clock=None)
     while state(path)[0]:
         assert confirmed.get("/readyz")[0] == 200
+        time.sleep(0.02)
     assert state(path) == ([], 29)
     confirmed.stop()
     assert confirmed.log.read_text().count("--confirm-clock") == 1

@@ -46,7 +46,7 @@ def test_killed_under_load(ask, started, kills):
     collector = started(task)
     clients, chance = Clients(task, collector.port), Random(kills)
     for _ in range(kills):
-        time.sleep(chance.uniform(0.2, 0.8))
+        time.sleep(chance.uniform(0.2, 0.5))
         collector.kill()
         collector.start()
     clients.finish()
@@ -60,7 +60,8 @@ def test_a_planted_loss_is_found(ask, started):
     task = ask(start=int(time.time()) - 1000)
     collector = started(task)
     clients = Clients(task, collector.port, count=2)
-    time.sleep(0.5)
+    while not clients.acked:
+        time.sleep(0.02)
     clients.finish()
     collector.kill()
     with sqlite3.connect(collector.db) as database:
@@ -111,7 +112,7 @@ def test_told_to_stop_it_stores_what_waits(ask, started, by, status):
     task = ask(start=int(time.time()) - 1000)
     collector = started(task)
     clients = Clients(task, collector.port, count=4)
-    time.sleep(0.4)
+    time.sleep(0.2)
     assert collector.stop(by) == status
     wanted = promised(dict(clients.acked))
     found = stored(collector.db)

@@ -130,9 +130,9 @@ def answered(port: int, request: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("plan", "count"),
     [
-        ("rated", 150),
-        ("catalogue", 150),
-        ("sample:3", 150),
+        ("rated", 90),
+        ("catalogue", 90),
+        ("sample:3", 90),
         pytest.param("rated", 4_000, marks=pytest.mark.long),
         pytest.param("catalogue", 4_000, marks=pytest.mark.long),
         pytest.param("sample:3", 4_000, marks=pytest.mark.long),

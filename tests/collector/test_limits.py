@@ -177,7 +177,7 @@ def test_a_flood_is_stopped_at_the_limit(ask, started, report, tmp_path):
         collector.kill()
         collector.start()
 
-    stored = played([collector], tasks, report, tmp_path, 600, 50, restart)
+    stored = played([collector], tasks, report, tmp_path, 300, 50, restart)
     assert stored == [50, 50]
 
 

@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import closing
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -12,6 +13,7 @@ from tacit.collector.storage import store as ranges
 from tacit.collector.storage.addresses import open_reader, open_store
 from tacit.collector.storage.slot_codec import STORED, pack_rated, table_of
 from tacit.collector.storage.store import StoredReport
+from tacit.errors import RequestError
 
 CONNECTIONS = (1, 2, 7)
 
@@ -52,7 +54,7 @@ def made(number, rows=900):
     rng = np.random.default_rng(1)
     return [
         StoredReport(
-            rng.bytes(16), number + k % 5 // 4, 20 + k % 3, k % 2,
+            rng.bytes(16), number - k % 5 // 4, 20 + k % 3, k % 2,
             bytes([k % 7]) * 16, pack_rated(k % 6, k % 4),
         )
         for k in range(rows)
@@ -61,6 +63,7 @@ def made(number, rows=900):
 
 def filled(store, task):
     """A store with such reports, and somebody who asked to be erased; the task's number."""
+    store.hold(replace(task, name="Books").document)
     number = store.hold(task.document).number
     store.insert(made(number))
     store.erase(number, bytes([3]) * 16, 20)
@@ -93,6 +96,17 @@ def test_reports_are_the_same_by_any_number_of_connections(store, url, ask, smal
         assert np.array_equal(getattr(found, column), getattr(one, column))
     assert found.user_ids.ids.equals(one.user_ids.ids)
     assert found.guarantee == one.guarantee
+
+
+def test_reports_of_an_unknown_task_are_refused(store, url, ask):
+    """Nothing would read them: they were left out in silence."""
+    number = filled(store, ask(epsilons=("1", "2")))
+    store.insert([_new(number + 7, 1)])
+    with (
+        closing(open_reader(url)) as reader,
+        pytest.raises(RequestError, match="the task of 1 stored reports is unknown"),
+    ):
+        stored_reports.reports(reader)
 
 
 def test_nothing_is_read_from_a_store_without_reports(store, url, ask):

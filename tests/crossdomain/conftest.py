@@ -16,12 +16,12 @@ def two_domains():
     return Domains.join([from_frame(frame, scale="1:5:1", name=name) for name, frame in named])
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def domains():
     return two_domains()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def hidden(domains):
     """The films of the tested hidden, all but two each."""
     return Holdout(keep=2, overlap=0.5).hide(domains, 1, seed=5)

@@ -43,7 +43,7 @@ def parts() -> Iterator[tuple[str, pl.DataFrame]]:
     yield "films", made.filter(pl.col("item") > 40)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def domains() -> Domains:
     """Books and films, the target last."""
     return Domains.join([from_frame(f, scale="1:5:1", name=name) for name, f in parts()])

@@ -54,6 +54,21 @@ def test_a_stored_rating_outside_of_its_task_is_refused(copied, fault):
         use_collector(path)
 
 
+@pytest.mark.parametrize("name", ["rated", "sample"])
+@pytest.mark.parametrize("number", [0, -1, 77, 1 << 40, "x", 1.5])
+def test_reports_of_an_unknown_task_are_counted_and_refused(copied, name, number):
+    path = executed(copied(f"{name}.collector.db"), (one_report("task"), (number,)))
+    with pytest.raises(
+        RequestError, match=r"the task of 1 stored reports is unknown, such as of report [0-9A-F]"
+    ):
+        use_collector(path)
+    with closing(sqlite3.connect(path)) as db:
+        (count,) = db.execute("SELECT count(*) FROM reports").fetchone()
+    executed(path, ("UPDATE reports SET task = ?", (number,)))
+    with pytest.raises(RequestError, match=f"the task of {count} stored reports is unknown"):
+        use_collector(path)
+
+
 @pytest.mark.parametrize("name", ["sample", "catalogue", "implicit"])
 @pytest.mark.parametrize(
     ("cells", "says"),

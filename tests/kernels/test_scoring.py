@@ -164,7 +164,7 @@ def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, pl
     columns = np.repeat(np.arange(PEOPLE * N).reshape(PEOPLE, N), CHAINS, axis=0)
     told = cells(columns, np.repeat(symbols, CHAINS, axis=0))
     rows = np.zeros((PEOPLE * CHAINS, 2), np.float32)
-    for sweep in range(30):
+    for sweep in range(20):
         bar = -rng.standard_exponential(len(rows), np.float32)
         if sweep < 10 or planted == "accepts-whatever-is-proposed":
             bar[:] = ANYHOW
@@ -178,4 +178,5 @@ def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, pl
     z = (drawn.mean(1) - exact[:, 0]) / exact[:, 1]
     near = np.sqrt(np.mean(z**2)) < np.hypot(OFF, 1.3 / np.sqrt(CHAINS))
     spread = abs(np.mean(drawn.std(1) / exact[:, 1]) - 1) < NARROW
+    # Of seven seeds, each says so of all ten cases.
     assert (near and spread) == (planted == "sound")

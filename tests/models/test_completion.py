@@ -147,7 +147,7 @@ def test_a_rho_that_nothing_exceeds_leaves_nothing() -> None:
 
 
 def test_a_warm_start_and_a_cold_one_end_at_the_same_matrix() -> None:
-    case = made(7, 40, 30)
+    case = made(7, 20, 15)
     cold, warm = case.start(), case.start()
     for shrinkage in (8.0, 0.2, 1.0):
         warm.solve(shrinkage, GAP)

@@ -125,7 +125,7 @@ def test_a_fit_that_was_stopped_goes_on_from_its_last_whole_sweep(name: str, tmp
     settings = {"sweeps": 2} if name == "mf" else SETTINGS[name]  # for every ridge
     healthy = Mortal()
     whole = models.fit(name, data, **settings, engine=healthy, state=tmp_path / "whole")
-    for lifetime in range(0, healthy.ran, 11):
+    for lifetime in range(0, healthy.ran, 29):
         state, again = tmp_path / str(lifetime), Mortal()
         with pytest.raises(StoppedError):
             models.fit(name, data, **settings, engine=Mortal(lifetime), state=state)

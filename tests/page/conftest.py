@@ -22,7 +22,7 @@ from tacit.collector.http.app import application
 from tacit.collector.http.server import configured
 from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.storage.published_models import PublishedModels
-from tacit.labels.simulated_attacks import served
+from tacit.labels.on_request import served
 from tacit.wire.task import Task
 
 

@@ -19,10 +19,10 @@ TRAINERS = {
     for registry in (STRICT_TRAININGS, LIST_TRAININGS)
     for name, trainer in registry.items()
     if unit(name) == "user"
-} | {"pg-mf": PGMF(rounds=32)}
+} | {"pg-mf": PGMF(rounds=8)}
 WITH_FACTORS = {
     f"{type(one).__name__} of 2": one
-    for one in (DPALS(factors=2), DPCovariance(factors=2), PGMF(factors=2, rounds=32))
+    for one in (DPALS(factors=2), DPCovariance(factors=2), PGMF(factors=2, rounds=8))
 }
 
 

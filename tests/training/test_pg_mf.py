@@ -21,6 +21,7 @@ from tacit.wire.item_model import ItemModel
 
 EPSILONS = ("0.0078125", "0.1", "0.5", "1", "2.5", "16")
 HALF = 2.0
+COPIES = 50_000
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +70,8 @@ def test_the_certificate_refutes_a_budget_that_is_not_divided() -> None:
 
 
 def copies(profile: tuple[int, int], rating: float, seed: int, epsilon: str, width: int) -> float:
-    """How often 200,000 people of one profile (so many items, from one on) answer +."""
-    people, (first, count) = 200_000, profile
+    """How often `COPIES` people of one profile (so many items, from one on) answer +."""
+    people, (first, count) = COPIES, profile
     start = np.arange(people + 1, dtype=np.int64) * count
     other = np.tile(np.arange(first, first + count, dtype=np.int32), people)
     side = Side(start, other, np.arange(len(other)))
@@ -88,7 +89,7 @@ def test_what_two_opposite_profiles_send_differs_by_epsilon_and_no_more() -> Non
     seed = next(s for s in range(100) if sign(np.uint64(s), 3) == sign(np.uint64(s), 40) == 1)
     adores, hates = (copies((item, 1), r, seed, "1", 1) for item, r in ((3, 5.0), (40, 1.0)))
     odds = np.log([hates / adores, (1 - adores) / (1 - hates)])
-    noise = 6 * math.sqrt(2 / 200_000 / (1 - hates))
+    noise = 6 * math.sqrt(2 / COPIES / (1 - hates))  # 0.07
     assert np.all(odds < 1 + noise)
     assert np.all(odds > 1 - noise)  # so twice the epsilon, undivided, would have been caught
     everything = copies((0, 60), 5.0, seed, "1", 8)
@@ -189,8 +190,8 @@ def test_projecting_and_lifting_equal_the_matrices_they_stand_for(ratings: Ratin
 
 
 def test_the_mean_of_the_answers_is_the_gradient_with_the_noise_that_is_stated() -> None:
-    """200,000 copies of one person: what clipping leaves alone comes back, item by item."""
-    people, items, width = 200_000, 70, 64
+    """Copies of one person: what clipping leaves alone comes back, item by item."""
+    people, items, width = COPIES, 70, 64
     cells = np.tile(np.array([2, 9, 66], np.int32), people)
     side = Side(np.arange(people + 1) * 3, cells, np.arange(len(cells)))
     levels, chance = np.arange(1.0, 6.0), np.random.default_rng(2)

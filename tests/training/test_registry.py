@@ -5,7 +5,7 @@ import pytest
 from tacit.testing import LIST_TRAINING_CLAIMS, TRAINING_CLAIMS
 from tacit.training import LIST_TRAININGS, names, training
 
-QUICK = {"pg-mf": {"rounds": 32}}
+QUICK = {"pg-mf": {"rounds": 20}}
 
 
 @pytest.mark.parametrize("claim", TRAINING_CLAIMS, ids=lambda claim: claim.__name__)

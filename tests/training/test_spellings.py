@@ -15,6 +15,7 @@ from tacit.readers import from_frame
 from tacit.testing.trainings import trained
 from tacit.training import LIST_TRAININGS, PER_PERSON, list_training, training
 from tacit.training.mechanism.noisy_releases import SecretReleases
+from tacit.training.pg_mf import PGMF, Questions
 
 NUMBERS = (0, 1, 2, 3, 7, 10, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
 TEXTS = (
@@ -104,3 +105,77 @@ def test_such_a_cast_moves_counts_by_more_than_declared(name, monkeypatch):
     monkeypatch.setattr(Ratings, "require_distinct_pairs", lambda ratings: None)
     for seed in MANY_SPELLINGS:
         assert "steps and declares" in findings(list_training(name), seed)[0]
+
+
+class SameWords:
+    """Random words of a round, the same in every run. For tests only."""
+
+    def __init__(self, number: int) -> None:
+        self.rng = np.random.default_rng(number)
+
+    def fill(self, words: np.ndarray) -> None:
+        words[:] = self.rng.integers(0, 1 << 64, len(words), dtype=np.uint64)
+
+
+def findings_on_devices(trainer: PGMF, seed: int, epsilon: str = "2") -> list[str]:
+    """What differs between both data sets, if the server receives the reports of the first."""
+    sent, answered, found = [], Questions.answered, []
+
+    def recorded(asked, side, ratings, home, channel, words):
+        symbols = answered(asked, side, ratings, home, channel, SameWords(len(sent)))
+        sent.append((asked.seeds.tobytes(), asked.columns.tobytes(), symbols))
+        return symbols
+
+    def replayed(asked, side, ratings, home, channel, words):
+        number = next(rounds)
+        again = answered(asked, side, ratings, home, channel, SameWords(number))
+        *questions, symbols = sent[number]
+        if questions != [asked.seeds.tobytes(), asked.columns.tobytes()]:
+            found.append(f"round {number} has other questions")
+        changed.extend(np.flatnonzero(again != symbols))
+        return symbols
+
+    fitted, changed, rounds = [], [], iter(range(trainer.rounds))
+    with pytest.MonkeyPatch.context() as patch:
+        for data, run in zip(neighbours(seed), (recorded, replayed), strict=True):
+            patch.setattr(Questions, "answered", run)
+            fitted.append(trainer.fit(data, epsilon=epsilon))
+    if len(changed) > trainer.budget(epsilon)[0]:
+        found.append(f"{len(changed)} reports depend on one user")
+    if len({(one.mu.tobytes(), one.items.tobytes()) for one in fitted}) > 1:
+        found.append("the item model is another")
+    return found
+
+
+def test_a_trainer_without_releases_draws_its_noise_on_devices():
+    local = [each for each in USER_LEVEL if each not in TRAINERS]
+    assert [each.name for each in local] == ["pg-mf"]
+    assert [each.guarantee("1").trust for each in local] == ["nobody"]
+
+
+def test_of_pg_mf_only_the_reports_of_one_user_depend_on_their_rows():
+    """The replay of a trainer on devices: reports take the place of releases."""
+    for seed in SEEDS:
+        assert findings_on_devices(PGMF(rounds=8), seed) == [], f"seed {seed}"
+
+
+def mean_of_all(home, ratings):
+    return home._replace(mu=float(ratings.values.mean()) if len(ratings) else 3.0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [("mean", "the item model is another"), ("groups", "has other questions")],
+)
+def test_a_fault_on_devices_is_found(fault, sentence, monkeypatch):
+    """Planted: initial values depend on the mean rating, or public draws on how many there are."""
+    home = PGMF._home
+
+    def faulty(self, ratings, rng):
+        rng.random(len(ratings) if fault == "groups" else 0)
+        started = home(self, ratings, rng)
+        return started if fault == "groups" else mean_of_all(started, ratings)
+
+    monkeypatch.setattr(PGMF, "_home", faulty)
+    found = (" ".join(findings_on_devices(PGMF(rounds=4), seed)) for seed in SEEDS)
+    assert any(sentence in each for each in found)

@@ -73,15 +73,3 @@ def _figures(task: Task, ratings: Ratings, data: str) -> Iterator[AttackFigure]:
                         baseline=finding.baseline,
                         data=data,
                     )
-
-
-DELTA = "1e-6"
-
-
-def served(task: Task) -> str:
-    """Return the page, with the epsilon per user at delta 1e-6 and attacks on synthetic users."""
-    # Attacks are imported on the first request for a label, to keep the collector's start fast.
-    from tacit.labels.label import of_task
-    from tacit.labels.page import html
-
-    return html(of_task(task, delta=DELTA, found=found_by_attackers(task)))

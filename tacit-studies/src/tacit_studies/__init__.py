@@ -3,12 +3,19 @@
 A folder a paper, a file a figure, table or theorem. `PAPERS` has them by name.
 """
 
-from tacit_studies.neera import NEERA
-from tacit_studies.paper import Paper
-from tacit_studies.x_map import X_MAP
-from tacit_studies.xian import XIAN
-from tacit_studies.zheng import ZHENG
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (ZHENG, NEERA, XIAN, X_MAP)}
+if TYPE_CHECKING:
+    from tacit_studies.paper import Paper as Paper
+    from tacit_studies.papers import PAPERS as PAPERS
 
+_MODULES = {"PAPERS": "papers", "Paper": "paper"}
 __all__ = ["PAPERS", "Paper"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: `tacit --help` loads this package, and needs no study."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'tacit_studies' has no attribute '{name}'")
+    return getattr(import_module(f"tacit_studies.{_MODULES[name]}"), name)

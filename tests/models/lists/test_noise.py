@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lists_world import world
+from lists_world import renamed, world
 from scipy.sparse import csr_array
 
 from tacit.channels import compile_channel
@@ -62,7 +62,7 @@ def test_second_moments_are_unbiased_and_their_noise_is_as_large_as_said(table, 
     6 sd of 200 draws are less than 5 of 100.
     """
     asked, draws = plans()[plan], 2 * DRAWS
-    others = (world(table, first=1000 * draw) for draw in range(draws))  # asked about other slots
+    others = renamed(world(table), draws)  # asked about other slots
     found = [moments(interactions(perturb(own, asked)).presence) for own in others]
     grams = np.array([one.gram for one in found])
     spread, sums = grams.std(0, ddof=1), grams.sum((1, 2))
@@ -77,7 +77,7 @@ def test_second_moments_are_unbiased_and_their_noise_is_as_large_as_said(table, 
 def test_of_two_slots_a_person_every_pair_is_counted_as_often_as_it_is_asked(table):
     """All pairs' sum over 100 draws, within 5 sd; without b it is 8 sd too small."""
     channel = compile_channel("randomized-response", epsilon="6", scale=ONE, missing=True)
-    others = (world(table, first=1000 * draw) for draw in range(DRAWS))
+    others = renamed(world(table), DRAWS)
     found = [moments(interactions(perturb(own, Sample(channel, 2))).presence) for own in others]
     pairs = np.array([one.gram.sum() - np.trace(one.gram) for one in found])
     true = table.T @ table

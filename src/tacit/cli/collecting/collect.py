@@ -68,7 +68,7 @@ def collect(
 
         tacit collect --db postgresql://localhost/tacit --task task.json --publish models
     """
-    from tacit.labels.simulated_attacks import served
+    from tacit.labels.on_request import served
     from tacit.wire.task import loads
 
     try:

@@ -50,7 +50,7 @@ def serve(
         from tacit.collector.http.server import listening
         from tacit.collector.http.server import serve as run
         from tacit.collector.storage.published_models import PublishedModels
-        from tacit.labels.simulated_attacks import served
+        from tacit.labels.on_request import served
     except ImportError as error:
         raise RequestError(
             f"The collector is not installed ({error}). Run pip install "

@@ -8,6 +8,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import sql
 
+from tacit.collector.storage.slot_codec import RATED
 from tacit.collector.storage.store import (
     READ_AT_ONCE,
     Held,
@@ -18,6 +19,7 @@ from tacit.collector.storage.store import (
     outcomes,
 )
 from tacit.errors import RequestError
+from tacit.wire.strict import ENDS
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -45,6 +47,23 @@ CREATE TABLE IF NOT EXISTS clock (
     one integer PRIMARY KEY CHECK (one = 1),
     seconds bigint NOT NULL
 );
+"""
+COLUMNS = {
+    "tasks": "number integer*, address bytea!, document bytea!, closed integer!, continues integer",
+    "reports": (
+        "id bytea*, task integer!, epoch integer!, mech smallint!, person bytea!, cells bytea!"
+    ),
+    "erasures": "task integer*, person bytea*, epoch integer!",
+    "clock": "one integer*, seconds bigint!",
+}
+"""Columns of each table of `SCHEMA`: `!` for NOT NULL, `*` for the primary key."""
+COLUMNS_QUERY = """
+SELECT c.relname, a.attname || ' ' || format_type(a.atttypid, -1) || CASE
+WHEN coalesce(a.attnum = ANY(i.indkey), false) THEN '*' WHEN a.attnotnull THEN '!' ELSE '' END
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+AND c.relname = ANY(%s) AND a.attnum > 0 AND NOT a.attisdropped
 """
 UPGRADED = """
 SELECT EXISTS (SELECT FROM information_schema.columns WHERE table_schema = current_schema()
@@ -80,6 +99,20 @@ def cause(error: psycopg.Error) -> str:
     return line_with_cause.rpartition(": ")[2].strip().rstrip(".")
 
 
+def check_columns(connection: "psycopg.Connection[Any]", tables: Sequence[str]) -> None:
+    """Raise `RequestError` unless the columns of these tables are those of `SCHEMA`.
+
+    `tasks.continues` may be missing, in a store of an older version.
+    """
+    expected = {f"{table}.{each}" for table in tables for each in COLUMNS[table].split(", ")}
+    actual = {
+        f"{table}.{column}" for table, column in connection.execute(COLUMNS_QUERY, (list(tables),))
+    }
+    if odd := sorted((actual ^ expected) - {"tasks.continues integer"}):
+        names = ", ".join(dict.fromkeys(each.split(" ")[0] for each in odd))
+        raise RequestError(f"The database is damaged (columns differ: {names}); restore a backup.")
+
+
 class PostgresStore:
     """The writer. Reconnects when the connection is lost.
 
@@ -90,7 +123,11 @@ class PostgresStore:
         self._url = url
         try:
             self._connection = self._connect()
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
         except psycopg.Error as error:
             raise RequestError(f"The database cannot be opened: {cause(error)}.") from None
 
@@ -200,6 +237,11 @@ class PostgresStore:
             self._connection.execute(SCHEMA)
             if not self._one(UPGRADED):
                 self._connection.execute(UPGRADE)
+        check_columns(self._connection, tuple(COLUMNS))
+        if self._one("SELECT count(*) FROM clock WHERE seconds NOT BETWEEN 0 AND %s", ENDS):
+            raise RequestError(
+                "The database is damaged (its clock is out of range); restore a backup."
+            )
 
     def _one(self, statement: LiteralString, *values: Any) -> Any:
         return self._connection.execute(statement, values).fetchall()[0][0]
@@ -227,6 +269,19 @@ SELECT string_agg(person || cells || int2send(mech) || int8send(epoch), '')
 FROM reports WHERE ctid >= %s::text::tid AND ctid < %s::text::tid AND task = %s
 """
 """Rows on some pages of the table, in the binary format of `slot_codec.STORED`."""
+UNKNOWN = """
+SELECT count(*) OVER (), encode(id, 'hex') FROM reports
+WHERE task NOT IN (SELECT {} FROM tasks) LIMIT 1
+"""
+"""Reports that no task would read. `{}`: the number under which a task's reports are stored."""
+WRONG = """
+SELECT encode(id, 'hex') FROM reports WHERE task = %s AND NOT (
+epoch >= 0 AND mech >= 0 AND octet_length(id) > 0 AND octet_length(person) = 16
+AND octet_length(cells) BETWEEN %s AND %s) LIMIT 1
+"""
+"""A report with a value of the wrong size."""
+MOST_CELLS = 1 << 30
+"""Bytes of the largest value in PostgreSQL."""
 PAGES = "SELECT pg_relation_size('reports') / current_setting('block_size')::int"
 PAGES_AT_ONCE = 1 << 11
 """16 MiB of the table, about 6 MB of such rows."""
@@ -251,6 +306,8 @@ class PostgresReader:
     def tasks(self) -> list[Held]:
         """Implement `Reader.tasks`. Raises `RequestError` if the store does not exist."""
         try:
+            if self._exists():
+                check_columns(self._connection, ("tasks", "reports"))
             before = "SELECT number, document, closed FROM tasks ORDER BY number DESC"
             rows = self._connection.execute(TASKS if self._upgraded() else before)
             return [Held(*row) for row in rows]
@@ -261,6 +318,7 @@ class PostgresReader:
 
     def scan(self, task: int) -> Iterator[list[StoredReport]]:
         """Implement `Reader.scan`."""
+        self._check_rows(task, 1, MOST_CELLS)
         query = "SELECT * FROM reports WHERE task = %s"
         if self._upgraded():
             query += f" AND NOT EXISTS {ERASED}"
@@ -273,6 +331,7 @@ class PostgresReader:
 
     def tables(self, task: int) -> Iterator[bytes]:
         """Implement `TableReader.tables`, in the order of the table's pages."""
+        self._check_rows(task, RATED.itemsize, RATED.itemsize)
         query = TABLE + (f" AND NOT EXISTS {ERASED}" if self._upgraded() else "")
 
         def read(connection: "psycopg.Connection[Any]", first: int) -> bytes:
@@ -302,6 +361,25 @@ class PostgresReader:
                 connections.append(other)
             yield connections
 
+    def check_tasks(self) -> None:
+        """Implement `TaskChecker.check_tasks`. Raises `RequestError`."""
+        check_columns(self._connection, ("tasks", "reports"))
+        number = "coalesce(continues, number)" if self._upgraded() else "number"
+        query = sql.SQL(UNKNOWN).format(sql.SQL(number))
+        for count, report in self._connection.execute(query):
+            raise RequestError(
+                f"The database is damaged (the task of {count} stored reports is unknown, such as "
+                f"of report {report}); restore a backup."
+            )
+
+    def _check_rows(self, task: int, least: int, most: int) -> None:
+        check_columns(self._connection, ("tasks", "reports"))
+        for (report,) in self._connection.execute(WRONG, (task, least, most)):
+            raise RequestError(
+                f"The database is damaged (report {report} has a value of the wrong size); restore "
+                "a backup."
+            )
+
     def close(self) -> None:
         """Implement `Reader.close`."""
         self._connection.close()
@@ -310,6 +388,9 @@ class PostgresReader:
         connection = psycopg.connect(self._url, connect_timeout=SECONDS)
         connection.read_only = True
         return connection
+
+    def _exists(self) -> bool:
+        return self._connection.execute("SELECT to_regclass('tasks') IS NOT NULL").fetchall()[0][0]
 
     def _upgraded(self) -> bool:
         return self._connection.execute(UPGRADED).fetchall()[0][0]

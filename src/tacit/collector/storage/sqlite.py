@@ -254,6 +254,11 @@ AND typeof(mech) = 'integer' AND mech BETWEEN 0 AND 32767
 AND typeof(person) = 'blob' AND length(person) = 16 AND typeof(cells) = 'blob'
 """
 """Condition on every row of reports."""
+UNKNOWN = """
+SELECT count(*), hex(min(id)) FROM reports
+WHERE task IS NULL OR task NOT IN (SELECT {} FROM tasks)
+"""
+"""Reports that no task would read. `{}`: the number under which a task's reports are stored."""
 ROWS_AT_ONCE = 1 << 16
 """4 MiB of such rows."""
 
@@ -307,6 +312,16 @@ class SqliteReader:
             while after is not None:
                 after, rows = database.execute(query, (after, task, ROWS_AT_ONCE)).fetchone()
                 yield bytes.fromhex(rows or "")
+
+    def check_tasks(self) -> None:
+        """Implement `TaskChecker.check_tasks`. Raises `RequestError`."""
+        with self._reading():
+            number = "coalesce(continues, number)" if self._upgraded() else "number"
+            count, report = self._database.execute(UNKNOWN.format(number)).fetchone()
+            if count:
+                raise sqlite3.DatabaseError(
+                    f"the task of {count} stored reports is unknown, such as of report {report}"
+                )
 
     def close(self) -> None:
         """Implement `Reader.close`."""

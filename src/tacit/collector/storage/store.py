@@ -175,6 +175,15 @@ class TableReader(Reader, Protocol):
         ...
 
 
+@runtime_checkable
+class TaskChecker(Reader, Protocol):
+    """A reader that also finds reports which no task would read."""
+
+    def check_tasks(self) -> None:
+        """Raise `RequestError` if the store contains reports of an unknown task."""
+        ...
+
+
 # Parallel reads of a store's ranges by several connections, in order.
 
 Connection = TypeVar("Connection")

@@ -11,7 +11,7 @@ from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import asked_places
 from tacit.collection.task_guarantee import task_guarantee
 from tacit.collector.storage.slot_codec import STORED, table_of, unpack_slots
-from tacit.collector.storage.store import Held, Reader, StoredReport, TableReader
+from tacit.collector.storage.store import Held, Reader, StoredReport, TableReader, TaskChecker
 from tacit.errors import DataError, RequestError
 from tacit.kernels.layout import by_user, numbered
 from tacit.ratings import Codes
@@ -56,11 +56,13 @@ def reports(reader: Reader, address: str | None = None) -> Reports:
     """Return all reports to a task, the latest of each (person, item).
 
     Peak memory is about 80 bytes per report under "rated" (`benchmarks/store_memory.py`), and every
-    person's latest row otherwise. Raises `RequestError` for an unknown task, or one without
-    reports, and `DataError` for a report with another item index, channel or symbol than the task
-    has.
+    person's latest row otherwise. Raises `RequestError` for an unknown task, for one without
+    reports, and for a store with reports of an unknown task, and `DataError` for a report with
+    another item index, channel or symbol than the task has.
     """
     held, task = find(reader, address)
+    if isinstance(reader, TaskChecker):
+        reader.check_tasks()
     if task.hides_presence:
         names, cells, used = _slots(reader.scan(held.number), task)
     else:
