@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import tacit
-from tacit import channels, crossdomain, models, training
+from tacit import channels, crossdomain, fit, models, training
 from tacit.cli import app
 from tacit.readers import synthetic
 
@@ -103,7 +103,7 @@ def entries(stream: Stream) -> Iterator[tuple[str, Any]]:
     trainers = [*training.TRAININGS, *((name, "strict") for name in training.LIST_TRAININGS)]
     for name, mode in trainers:
         stream.restart()
-        trained = training.train(name, ratings, epsilon="8", delta="1e-6", mode=mode)
+        trained = fit(name, ratings, epsilon="8", delta="1e-6", mode=mode)
         yield f"trainer {name} {mode}", trained
     yield "systems", sorted(crossdomain.SYSTEMS)
 

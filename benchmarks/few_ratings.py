@@ -15,7 +15,7 @@ import numpy as np
 
 from followed import followed
 from item_features import held_out, known_of
-from tacit import Ratings, at_home, read, synthetic
+from tacit import Ratings, fold_in, read, synthetic
 from tacit.metrics.accuracy import rmse
 from tacit.models import model
 
@@ -51,7 +51,7 @@ def errors(ratings: Ratings, epsilon: str, seed: int) -> Iterator[float]:
     known = known_of(own, epsilon)
     for name in MODELS:
         fitted = model(name).fit(known, rng=seed)
-        for where in (fitted, at_home(fitted, own)):
+        for where in (fitted, fold_in(fitted, own)):
             yield rmse(held.values, where.predict_codes(held.users, held.items))
 
 

@@ -65,7 +65,7 @@ def fit(folder: Path, sweeps: int, *, in_memory: bool) -> Figures:
     state = {} if in_memory else {"state": folder / "state"}
     with Clock() as clock:
         reports = read_reports(folder / "reports.parquet")
-        fitted = models.fit(
+        fitted = fit(
             "channel-mf", reports, burn_in=sweeps, **SETTINGS, **state,
             advance=lambda done: ends.append(time.perf_counter()),
         )  # fmt: skip

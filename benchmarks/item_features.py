@@ -16,8 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from followed import followed
-from tacit import Rated, Ratings, at_home, perturb, read
-from tacit.channels import choose
+from tacit import Rated, Ratings, fold_in, perturb, read
+from tacit.channels import choose_channel
 from tacit.metrics.accuracy import rmse
 from tacit.models import Evidence, evidence, model
 from tacit.readers import item_table
@@ -46,7 +46,7 @@ def known_of(own: Ratings, epsilon: str) -> Evidence:
     """What both models learn from: reports of the most telling channel, or the ratings."""
     if epsilon == NONE:
         return evidence(own)
-    return evidence(perturb(own, Rated(choose(epsilon=epsilon, scale=own.scale)[1])))
+    return evidence(perturb(own, Rated(choose_channel(epsilon=epsilon, scale=own.scale)[1])))
 
 
 def errors(
@@ -55,7 +55,7 @@ def errors(
     """RMSE of provider and device without the table, then with it."""
     for settings in ({}, {"item_table": table}):
         fitted = model(name, **settings).fit(known, rng=seed)
-        for where in (fitted, at_home(fitted, own)):
+        for where in (fitted, fold_in(fitted, own)):
             yield rmse(test.values, where.predict_codes(test.users, test.items))
 
 

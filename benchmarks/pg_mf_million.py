@@ -24,7 +24,6 @@ from tacit.collection.perturb import kept_rows
 from tacit.models import Fitted, device_predict
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
-from tacit.training import train
 
 SAMPLES: dict[str, tuple[int, ...]] = {"1": (1,), "10": (1, 4)}
 CAP = 40
@@ -113,7 +112,7 @@ def main() -> None:
     for epsilon, samples in SAMPLES.items():
         for factors in (0, 1):
             name = f"epsilon {epsilon} per user: pg-mf, K = {factors}"
-            show(name, lambda e=epsilon, k=factors: train("pg-mf", own, epsilon=e, factors=k))
+            show(name, lambda e=epsilon, k=factors: fit("pg-mf", own, epsilon=e, factors=k))
         for slots in samples:
             name = f"epsilon {epsilon} per user: sample:{slots}, item-mean"
             show(name, lambda e=epsilon, k=slots: sampled(own, e, k))

@@ -37,7 +37,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from followed import followed
-from tacit import models
+from tacit import fit
 from tacit.channels import compile_channel
 from tacit.collection.plans import Rated
 from tacit.collection.report_file import write_perturbed
@@ -163,7 +163,7 @@ def learning(ratings: Ratings, engine: Engine) -> Figures:
 def devices(ratings: Ratings, engine: Engine) -> Figures:
     """What devices predict of every tenth rating; the model is of a few people's ratings."""
     few, tenth = ratings.where(ratings.users < 3000), np.arange(len(ratings)) % 10 == 0
-    fitted, test = models.fit("channel-mf", few, **LEARNT), ratings.where(tenth)
+    fitted, test = fit("channel-mf", few, **LEARNT), ratings.where(tenth)
     there = None if isinstance(engine, Local) else engine
     own = ratings.where(~tenth)
     with clocked(start := Figures()):
@@ -177,7 +177,7 @@ def devices(ratings: Ratings, engine: Engine) -> Figures:
 def learnt(ratings: Ratings, engine: Engine, folder: Path) -> Fitted:
     """The fit: in memory where the engine is the local one, else over a folder."""
     there = {} if isinstance(engine, Local) else {"engine": engine, "state": folder}
-    return models.fit("channel-mf", ratings, **LEARNT, **there)
+    return fit("channel-mf", ratings, **LEARNT, **there)
 
 
 def party(name: str, job: str, ratings: Ratings) -> Figures:

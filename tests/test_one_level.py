@@ -6,7 +6,14 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from tacit.channels import MECHANISMS, choose, compile_channel, fisher_information, threshold_mix
+from tacit import fit
+from tacit.channels import (
+    MECHANISMS,
+    choose_channel,
+    compile_channel,
+    fisher_information,
+    threshold_mix,
+)
 from tacit.channels.table import Channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Catalogue, Rated, Sample
@@ -15,10 +22,10 @@ from tacit.device.client import Client
 from tacit.device.transport import Answer
 from tacit.errors import DataError, RequestError
 from tacit.metrics.accuracy import relevant_from
-from tacit.models import MODELS, fit
+from tacit.models import MODELS
 from tacit.readers.synthetic import synthetic
 from tacit.scale import THERE, RatingScale
-from tacit.training import TRAININGS, train
+from tacit.training import TRAININGS
 from tacit.wire import channel as wire_channel
 from tacit.wire.task import Task, loads
 
@@ -65,7 +72,10 @@ def test_the_best_table_of_two_answers_is_randomized_response():
         best, plain = hiding(epsilon, "optimal"), hiding(epsilon)
         assert best.outputs == plain.outputs == (None, Decimal(1))
         assert max(abs(a - b) for a, b in zip(best.weights[1], plain.weights[1], strict=True)) < 16
-        assert choose(epsilon=epsilon, scale=ONE, missing=True) == ("randomized-response", plain)
+        assert choose_channel(epsilon=epsilon, scale=ONE, missing=True) == (
+            "randomized-response",
+            plain,
+        )
     with pytest.raises(RequestError, match="scale there"):
         threshold_mix(epsilon="1", scale=ONE)
 
@@ -125,7 +135,7 @@ def test_a_model_of_ratings_refuses_interactions(name, interactions):
 @pytest.mark.parametrize(("name", "mode"), TRAININGS)
 def test_a_training_on_ratings_refuses_interactions(name, mode, interactions):
     with pytest.raises(RequestError, match=r"scale there has one; .* such as 1:5:1"):
-        train(name, interactions, epsilon="1", mode=mode)
+        fit(name, interactions, epsilon="1", mode=mode)
 
 
 def test_systems_across_domains_and_star_metrics_refuse_interactions(interactions):

@@ -8,7 +8,6 @@ from tacit import Catalogue, Rated, compile_channel, fit, item_model, perturb, s
 from tacit.models import list_model
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.scale import RatingScale
-from tacit.training import train
 
 RATINGS = synthetic(100, 80, 2500)
 SLOTS = synthetic(60, 50, 1500, scale="there")
@@ -54,7 +53,7 @@ def test_models_are_one_line_each():
     assert repr(item_model(bias)) == (
         "<ItemModel: 80 items, 0 factors, scale 1:5:1, epsilon 1 per value>"
     )
-    lists = train("dp-popularity", SLOTS, epsilon="3")
+    lists = fit("dp-popularity", SLOTS, epsilon="3")
     promised = "epsilon 3 per user at delta 1e-6"
     assert repr(lists) == f"<FittedLists dp-popularity: 60 people, 50 items, {promised}>"
     assert repr(list_model(lists)) == f"<ListModel: 50 items, {promised}>"

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit import fit
 from tacit.errors import DataError, RequestError
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings, from_frame, item_table, items, read
 from tacit.readers.declared import catalogue, people
 from tacit.scale import RatingScale
-from tacit.training import LIST_TRAININGS, STRICT_TRAININGS, train
+from tacit.training import LIST_TRAININGS, STRICT_TRAININGS
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.value.integer_ratings import integer_ratings
 from tacit.vocabulary import Vocabulary, typed_ids
@@ -172,7 +173,7 @@ def test_a_pair_that_occurs_twice_is_refused_where_a_bound_rests_on_it(of):
 @pytest.mark.parametrize("name", [*LIST_TRAININGS, *STRICT_TRAININGS])
 def test_no_training_takes_a_pair_twice(name):
     with pytest.raises(RequestError, match="more than once"):
-        train(name, twice(), epsilon="1", delta="1e-6", mode="strict", rng=0)
+        fit(name, twice(), epsilon="1", delta="1e-6", mode="strict", rng=0)
 
 
 @pytest.mark.parametrize("column", ["users", "items", "levels"])

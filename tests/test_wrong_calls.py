@@ -26,11 +26,11 @@ from tacit import (
     Sample,
     TacitError,
     as_ratings,
-    at_home,
-    choose,
+    choose_channel,
     compare,
     compile_channel,
     fit,
+    fold_in,
     from_frame,
     item_model,
     perturb,
@@ -45,7 +45,6 @@ from tacit.engines.engine import Local
 from tacit.models import evidence, interactions, list_model
 from tacit.plugins import register
 from tacit.readers import titles
-from tacit.training import train
 
 MADE = synthetic(60, 50, 1200)
 FRAME = MADE.to_polars().select("user", "item", "rating")
@@ -71,7 +70,7 @@ WRONG = [
     (lambda: compile_channel("duchi", epsilon=None, scale="1:5:1"), "epsilon must be a positive decimal, as in 0.5, got None."),
     (lambda: compile_channel("duchi", epsilon=99, scale="1:5:1"), "Epsilon must be above 0 and at most 16, got 99; without privacy use the channel 'identity'."),
     (lambda: compile_channel("duchi", epsilon=1, scale="1:5:1", hue=3), "The channel duchi has no setting hue; leave it out."),
-    (lambda: choose(epsilon=1, scale=5), NO_SCALE.format(5)),
+    (lambda: choose_channel(epsilon=1, scale=5), NO_SCALE.format(5)),
     (lambda: RatingScale(1, 5, 1), "Expected exact decimals, got int; write RatingScale.parse('1:5:1')."),
     (lambda: RatingScale(Decimal(1), Decimal(5), 0.5), "Expected exact decimals, got float; write RatingScale.parse('1:5:1')."),
     (lambda: fisher_information("duchi"), "Expected a channel, got str; pass what `compile_channel` returns."),
@@ -106,9 +105,9 @@ WRONG = [
     (lambda: fit("mf", MADE, factors=-1), "factors of model mf must be an integer of at least 0, got -1."),
     (lambda: fit("channel-mf", REPORTS, factors=2.5), "factors of model channel-mf must be an integer of at least 0, got 2.5."),
     (lambda: fit("mf", MADE, rng=-1), "rng must be an integer of at least 0, got -1."),
-    (lambda: train("dp-bias", MADE, epsilon=1, rng="a"), "rng must be an integer of at least 0, got 'a'."),
-    (lambda: train("dp-bias", MADE, epsilon=1, mode="lax"), "mode must be strict or faithful, got 'lax'."),
-    (lambda: train("dp-bias", REPORTS, epsilon=1), NO_RATINGS),
+    (lambda: fit("dp-bias", MADE, epsilon=1, rng="a"), "rng must be an integer of at least 0, got 'a'."),
+    (lambda: fit("dp-bias", MADE, epsilon=1, mode="lax"), "mode must be strict or faithful, got 'lax'."),
+    (lambda: fit("dp-bias", REPORTS, epsilon=1), NO_RATINGS),
     (lambda: BIAS.save("nowhere/model"), "nowhere/model cannot be written (No such file or directory); name a file in a folder that exists."),
     (lambda: BIAS.save(3), "The path must be a string or a Path, as in 'ratings.csv', got 3."),
     (lambda: fit("channel-mf", REPORTS, item_table="items.csv"), "Expected an item table, got str; pass the polars frame that `item_table` returns."),
@@ -116,11 +115,11 @@ WRONG = [
     (lambda: interactions(None), "Expected `Ratings` or `Reports`, got NoneType; pass what `perturb` returns."),
     (lambda: list_model(BIAS), "Expected a list model, got Fitted; pass what `fit` returns for one, such as 'ease'."),
     (lambda: LISTS.lists(FRAME, 5), "Expected `Ratings`, got DataFrame; pass the ratings of the model's users."),
-    (lambda: at_home(MODEL, MADE), "Expected a rating model, got ItemModel; pass what `fit` returns."),
+    (lambda: fold_in(MODEL, MADE), "Expected a rating model, got ItemModel; pass what `fit` returns."),
     (lambda: register("models", 3, BIAS), "Expected a name, got int; write it as a string."),
     (lambda: Fitted.load(3), "3 is not a saved model; create one with `tacit fit`."),
     (lambda: item_model(LISTS), "Expected a rating model, got FittedLists; pass what `fit` returns, or use `list_model`."),
-    (lambda: at_home(BIAS, FRAME), "Expected `Ratings`, got DataFrame; pass the ratings of the model's users."),
+    (lambda: fold_in(BIAS, FRAME), "Expected `Ratings`, got DataFrame; pass the ratings of the model's users."),
     # Devices
     (lambda: Profile(BIAS, {1: 5}), "Expected an item model, got Fitted; pass the published model, as `item_model` returns it."),
     (lambda: Profile(MODEL, [1, 2]), "Expected a mapping, got list; pass ratings by item id, as in {1: 5}."),

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tacit.channels import MECHANISMS, choose, compile_channel, settings_of, threshold_mix
+from tacit.channels import MECHANISMS, choose_channel, compile_channel, settings_of, threshold_mix
 from tacit.channels.certificate import certify
 from tacit.channels.compiler import public_numbers
 from tacit.channels.information import fisher_information, level_intervals, public_thetas
@@ -39,7 +39,7 @@ def test_a_scale_may_be_written():
     for name in ("randomized-response", "optimal"):
         written = compile_channel(name, epsilon="1", scale="1:10:1")
         assert written == compile_channel(name, epsilon="1", scale=TENS)
-    assert choose(epsilon="1", scale="1:5:1") == choose(epsilon="1", scale=STARS)
+    assert choose_channel(epsilon="1", scale="1:5:1") == choose_channel(epsilon="1", scale=STARS)
     with pytest.raises(RequestError, match="5:1:1"):
         compile_channel("randomized-response", epsilon="1", scale="5:1:1")
 
@@ -207,7 +207,7 @@ def test_every_name_has_settings():
     ],
 )
 def test_choose_tells_at_least_as_much_as_any(epsilon, scale):
-    name, channel = choose(epsilon=epsilon, scale=scale)
+    name, channel = choose_channel(epsilon=epsilon, scale=scale)
     assert name in MECHANISMS
     each = [*((n, {}) for n in MECHANISMS), ("optimal", {"objective": "information"})]
     told = [

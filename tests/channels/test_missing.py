@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.audit.channel_audits import audit
-from tacit.channels import choose, compile_channel, fisher_information, serves
+from tacit.channels import choose_channel, compile_channel, fisher_information, serves
 from tacit.channels.certificate import exp_lower
 from tacit.channels.laplace import ModifiedLaplace
 from tacit.channels.losses import SlotLosses, proved_loss, slot_losses
@@ -160,7 +160,7 @@ def test_missing_says_nothing_about_the_value(scale):
 
 def test_auto_picks_by_information_per_slot():
     for epsilon in ("0.5", "2", "4", "8"):
-        name, channel = choose(epsilon=epsilon, scale=STARS, missing=True)
+        name, channel = choose_channel(epsilon=epsilon, scale=STARS, missing=True)
         assert channel.missing
         told = {other: fisher_information(hiding(other, epsilon)) for other in NAMES}
         assert fisher_information(channel) >= max(told.values()) * (1 - 1e-5)

@@ -6,7 +6,7 @@ import math
 import pytest
 from typer.testing import CliRunner
 
-from tacit.channels import choose, compile_channel
+from tacit.channels import choose_channel, compile_channel
 from tacit.cli.inspecting.channel import app
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.scale import RATED_SHARE, RatingScale
@@ -49,7 +49,7 @@ def test_show_json_is_the_wire_form():
     assert loads(text) == compile_channel("bounded-laplace", epsilon="1", scale=STARS, symbols=16)
     assert (
         loads(run("show", "auto", "--epsilon", "1", "--json"))
-        == choose(epsilon="1", scale=STARS)[1]
+        == choose_channel(epsilon="1", scale=STARS)[1]
     )
 
 

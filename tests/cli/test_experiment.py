@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tacit import RequestError, compare
-from tacit.channels import CANDIDATES, choose, compile_channel
+from tacit.channels import CANDIDATES, choose_channel, compile_channel
 from tacit.collection.plans import channel_of, resolve_auto
 from tacit.models import MF
 from tacit.scale import RatingScale
@@ -143,7 +143,7 @@ def test_auto_stands_for_what_the_file_says(first, run, tmp_path):
         (row["channel"], row["epsilon"]): row["channel_id"] for row in rows(tmp_path / "moved.json")
     }
     assert ids["auto", 0.5] == ids["laplace", 0.5]
-    assert ids["auto", 3] == choose(epsilon="3", scale=STARS)[1].id
+    assert ids["auto", 3] == choose_channel(epsilon="3", scale=STARS)[1].id
     assert tomllib.loads((tmp_path / "moved.toml").read_text())["auto"]["0.5"] == "laplace"
 
 
@@ -153,7 +153,7 @@ def test_a_channel_is_found_again_by_its_name_and_settings(plan, epsilon):
     missing = plan != "rated"
     words = resolve_auto([(plan, epsilon)], STARS)[epsilon]
     table = channel_of(words, epsilon, STARS, missing=missing)
-    assert table.id == choose(epsilon=epsilon, scale=STARS, missing=missing)[1].id
+    assert table.id == choose_channel(epsilon=epsilon, scale=STARS, missing=missing)[1].id
 
 
 def test_settings_of_a_name_reach_the_table():

@@ -6,12 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tacit import fit
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Rated
 from tacit.collection.report_file import KEY, read_reports, write_reports
 from tacit.errors import DataError, RequestError
-from tacit.models import Fitted, fit
+from tacit.models import Fitted
 from tacit.readers import synthetic
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tacit import fit
 from tacit.channels import compile_channel
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
@@ -13,7 +14,7 @@ from tacit.device.client import Client
 from tacit.device.profile import ListProfile
 from tacit.device.transport import Answer
 from tacit.errors import RequestError
-from tacit.models import MODELS, fit, list_model
+from tacit.models import MODELS, list_model
 from tacit.scale import RatingScale
 from tacit.wire.report import Report
 

@@ -8,7 +8,7 @@ import pytest
 from tacit.device.profile import Profile
 from tacit.errors import DataError, RequestError
 from tacit.models import evidence, item_model, model
-from tacit.models.simulated_devices import at_home, own_rows
+from tacit.models.simulated_devices import fold_in, own_rows
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.wire.item_model import ItemModel
@@ -33,7 +33,7 @@ def test_the_bulk_solve_and_the_device_agree(name: str, ratings: Ratings) -> Non
     fitted = model(name).fit(evidence(ratings))
     published = ItemModel.from_bytes(item_model(fitted).to_bytes())
     bulk = list(own_rows(fitted, ratings))
-    predicted = at_home(fitted, ratings)
+    predicted = fold_in(fitted, ratings)
     for code in (0, 17, 59):
         profile = Profile(published, own_ratings(ratings, code))
         assert np.allclose(profile.rows, [rows[code] for rows in bulk], rtol=0, atol=1e-9)

@@ -18,7 +18,6 @@ from tacit.collection.plans import Rated
 from tacit.engines.engine import Local
 from tacit.errors import TacitError
 from tacit.models import MF, Baseline
-from tacit.training import train
 
 MADE = synthetic(60, 50, 1200)
 FRAME = MADE.to_polars().select("user", "item", "rating")
@@ -97,10 +96,10 @@ def test_models_trainings_and_channels_take_them_too():
     codes = np.array([0, 1], np.int32)
     expected = fit("bias", MADE).predict_codes(codes, codes)
     assert fit("bias", FRAME.to_pandas()).predict_codes(codes, codes).tolist() == expected.tolist()
-    assert train("dp-bias", COLUMNS, epsilon=2.0).guarantee.epsilon == "2"
+    assert fit("dp-bias", COLUMNS, epsilon=2.0).guarantee.epsilon == "2"
     for wide in (
         fit("bias", FRAME, scale="0:9:1"),
-        train("dp-bias", FRAME, epsilon=2, scale="0:9:1"),
+        fit("dp-bias", FRAME, epsilon=2, scale="0:9:1"),
     ):
         assert str(wide.scale) == "0:9:1"
     assert str(fit("bias", perturb(FRAME, Rated(CHANNEL)), scale="1:5:1").scale) == "1:5:1"

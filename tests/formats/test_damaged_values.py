@@ -11,7 +11,7 @@ import pytest
 from changed_files import FILES
 from used_files import use_collector, use_device
 
-from tacit import models, synthetic
+from tacit import fit, synthetic
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.errors import DataError, RequestError, TacitError
 from tacit.models import Fitted
@@ -151,7 +151,7 @@ def test_a_model_with_another_array_is_refused(tmp_path, fault):
 def test_a_state_folder_of_changed_files_is_refused(name, tmp_path):
     settings = {"mf": {"ridge": 5.0, "sweeps": 1}, "channel-mf": {"draws": 1, "burn_in": 1}}[name]
     data = synthetic(12, 60, 300, rng=1)
-    models.fit(name, data, **settings, state=tmp_path)
+    fit(name, data, **settings, state=tmp_path)
     files = sorted({*tmp_path.rglob("*.np?")})
     assert {file.suffix for file in files} == {".npy", ".npz"}
     for file in files:
@@ -161,14 +161,14 @@ def test_a_state_folder_of_changed_files_is_refused(name, tmp_path):
                 continue
             file.write_bytes(damaged)
             with pytest.raises(RequestError, match="is damaged or missing"):
-                models.fit(name, data, **settings, state=tmp_path)
+                fit(name, data, **settings, state=tmp_path)
         file.write_bytes(whole)
 
 
 def test_other_arrays_in_a_state_archive_are_refused(tmp_path):
     settings = {"factors": 2, "draws": 2, "burn_in": 1}
     data = synthetic(12, 60, 300, rng=1)
-    models.fit("channel-mf", data, **settings, state=tmp_path)
+    fit("channel-mf", data, **settings, state=tmp_path)
     (path,) = tmp_path.rglob("state.npz")
     with np.load(path) as archive:
         arrays = dict(archive)
@@ -179,21 +179,21 @@ def test_other_arrays_in_a_state_archive_are_refused(tmp_path):
         for other in others:
             np.savez(path, **arrays | {name: other})
             with pytest.raises(RequestError, match="is damaged or missing"):
-                models.fit("channel-mf", data, **settings, state=tmp_path)
+                fit("channel-mf", data, **settings, state=tmp_path)
         np.savez(path, **{key: value for key, value in arrays.items() if key != name})
         with pytest.raises(RequestError, match="is damaged or missing"):
-            models.fit("channel-mf", data, **settings, state=tmp_path)
+            fit("channel-mf", data, **settings, state=tmp_path)
     np.savez(path, **arrays)
-    models.fit("channel-mf", data, **settings, state=tmp_path)
+    fit("channel-mf", data, **settings, state=tmp_path)
 
 
 def test_other_indices_in_a_state_folder_are_refused(tmp_path):
     data = synthetic(12, 60, 300, rng=1)
     settings = {"ridge": 5.0, "sweeps": 1, "state": tmp_path}
-    models.fit("mf", data, **settings)
+    fit("mf", data, **settings)
     (path,) = tmp_path.rglob("people-other.npy")
     columns = np.load(path)
     columns[0] = 1 << 30
     np.save(path, columns)
     with pytest.raises(RequestError, match=r"people-other.npy is damaged or missing"):
-        models.fit("mf", data, **settings)
+        fit("mf", data, **settings)

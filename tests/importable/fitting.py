@@ -10,7 +10,7 @@ from pathlib import Path
 import dying
 from repeatable_words import RepeatableWordsForTestsOnly
 
-from tacit import Rated, compile_channel, models, perturb
+from tacit import Rated, compile_channel, fit, perturb
 from tacit.engines.spark import Spark
 from tacit.models import Fitted
 from tacit.models.channel_mf import side
@@ -29,7 +29,7 @@ def made_up() -> Reports:
 
 def fitted(**where: object) -> Fitted:
     """A fit of them."""
-    return models.fit("channel-mf", made_up(), **SETTINGS, **where)
+    return fit("channel-mf", made_up(), **SETTINGS, **where)
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from changed_files import changed
 
+from tacit import fit
 from tacit.collection.report_file import read_reports
 from tacit.collection.task_guarantee import all_channels_guarantees, task_guarantee
 from tacit.collector.ingest.opening import opened
@@ -28,7 +29,7 @@ from tacit.device.profile import ListProfile, Profile
 from tacit.errors import TacitError
 from tacit.experiments.experiment import Journal
 from tacit.experiments.results import ResultRow, load, to_frame
-from tacit.models import Fitted, at_home, fit, item_model, list_model
+from tacit.models import Fitted, fold_in, item_model, list_model
 from tacit.readers import from_frame
 from tacit.reports import Reports
 from tacit.wire.item_model import ItemModel
@@ -103,7 +104,7 @@ def use_model(path: Path) -> None:
     fitted.predict([str(user), "none"], ["none", "3"])
     top = float(fitted.scale.values[-1])
     rows = {"user": [user] * 3, "item": fitted.item_ids.ids[:3].to_list(), "rating": [top] * 3}
-    at_home(
+    fold_in(
         fitted, from_frame(pl.DataFrame(rows), scale=str(fitted.scale), notify=quiet)
     ).recommend(user, 3)
     published = ItemModel.from_bytes(item_model(fitted).to_bytes())

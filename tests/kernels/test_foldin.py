@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.device import solve
-from tacit.kernels.foldin import REACH, Doubles, Home, cells_link, fold_in, level_scores
+from tacit.kernels.foldin import REACH, Doubles, Home, cells_link, fold_in_rows, level_scores
 from tacit.kernels.layout import Side, layout, starts
 from tacit.wire.item_model import ItemDraw
 
@@ -47,7 +47,7 @@ def test_a_row_is_the_devices_own(levels: Doubles, sigma: float, shrinks: bool) 
         array("f"),
         array("f", home.shrinkage),
     )
-    for r, row in enumerate(fold_in(side, ratings, home)):
+    for r, row in enumerate(fold_in_rows(side, ratings, home)):
         cells, prior = slice(side.start[r], side.start[r + 1]), home.prior[r].tolist()
         known = list(zip(side.other[cells].tolist(), ratings[cells].tolist(), strict=True))
         twin = (
@@ -63,7 +63,7 @@ def test_threads_change_no_digit() -> None:
     before = numba.get_num_threads()
     for threads in (1, before):
         numba.set_num_threads(threads)
-        found.append(fold_in(*asked))
+        found.append(fold_in_rows(*asked))
     assert np.array_equal(*found)
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tacit import fit
 from tacit.errors import RequestError
-from tacit.models import at_home, evidence, fit, model
+from tacit.models import evidence, fold_in, model
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.least_squares.completion import within
 from tacit.models.least_squares.nuclear_norm import SoftImpute
@@ -190,7 +191,7 @@ def test_the_centre_of_the_scale_is_the_zero_of_ratings_brought_to_one(
 
 def test_a_device_can_place_anybody_where_nothing_is_left_to_fit(ratings: Ratings) -> None:
     fitted = fit("completion", ratings, rho=1e6)
-    home = at_home(fitted, ratings.where(ratings.users > 0))
+    home = fold_in(fitted, ratings.where(ratings.users > 0))
     assert fitted.precision.shape == (1, 1)
     assert np.allclose(home.people, 0, atol=1e-4)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
-from tacit import Rated, Ratings, at_home, compile_channel, fit, perturb, synthetic
+from tacit import Rated, Ratings, compile_channel, fit, fold_in, perturb, synthetic
 from tacit.models import Evidence, Fitted, evidence
 from tacit.models.channel_mf.likelihood import information_fraction, score_table, starting_level
 from tacit.models.channel_mf.model import ChannelMF, taught
@@ -96,7 +96,7 @@ def test_one_draw_predicts_at_home_as_all_of_them(ratings: Ratings, fitted: Fitt
     pairs = np.meshgrid(np.arange(200, dtype=np.int32), np.arange(150, dtype=np.int32))
     users, items = (side.ravel() for side in pairs)
     drawn, one, twice = (
-        at_home(model, ratings).predict_codes(users, items)
+        fold_in(model, ratings).predict_codes(users, items)
         for model in (
             replace(fitted, condensed=None), fitted, replace(fitted, condensed=loose),
         )
@@ -143,7 +143,7 @@ def test_items_learn_from_some_people_what_draws_would_give_others_at_home() -> 
     pairs = np.meshgrid(np.arange(150, dtype=np.int32), np.arange(150, dtype=np.int32))
     users, items = (side.ravel() for side in pairs)
     drawn, before, after = (
-        at_home(model, ratings).predict_codes(users, items)
+        fold_in(model, ratings).predict_codes(users, items)
         for model in (replace(plain, condensed=None), untold, teachers)
     )
     assert np.sqrt(np.mean((after - drawn) ** 2)) < 0.8 * np.sqrt(np.mean((before - drawn) ** 2))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit import models
+from tacit import fit
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
@@ -27,7 +27,7 @@ chain: another link, condensed draws, priors by features and shrinkage."""
 
 @pytest.fixture(scope="module", params=SETTINGS)
 def fitted(request: pytest.FixtureRequest) -> Fitted:
-    return models.fit(request.param, OWN, **SETTINGS[request.param])
+    return fit(request.param, OWN, **SETTINGS[request.param])
 
 
 def every_draw(fitted: Fitted) -> Fitted:
@@ -91,7 +91,7 @@ class Swapping(Local):
 @pytest.mark.parametrize("name", ["mf", "channel-mf"])
 def test_rows_of_a_block_that_are_mixed_up_are_noticed(fault, name):
     """The faults that the tests above are there for."""
-    fitted = models.fit(name, OWN, **SETTINGS[name])
+    fitted = fit(name, OWN, **SETTINGS[name])
     asked = fitted, OWN, TEST.users, TEST.items
     assert device_predict(*asked, fault(2)).tobytes() != device_predict(*asked).tobytes()
     mixed = lists_by_rating(fitted, OWN, 7, engine=fault(2))
@@ -99,7 +99,7 @@ def test_rows_of_a_block_that_are_mixed_up_are_noticed(fault, name):
 
 
 def test_what_is_no_model_and_no_ratings_is_refused_there_too(fitted):
-    lists = models.fit("popularity", MADE)
+    lists = fit("popularity", MADE)
     pairs = TEST.users, TEST.items, Local(2)
     with pytest.raises(RequestError, match="Expected a rating model"):
         device_predict(lists, OWN, *pairs)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tacit import Catalogue, Sample, compile_channel, perturb
+from tacit import Catalogue, Sample, compile_channel, fit, perturb
 from tacit.errors import RequestError
-from tacit.models import MODELS, fit
+from tacit.models import MODELS
 from tacit.readers import synthetic
 
 RATINGS = synthetic(80, 60, 2000, rng=2)

@@ -14,7 +14,7 @@ from tacit.collection.plans import Catalogue, Sample
 from tacit.device.profile import Profile
 from tacit.errors import RequestError
 from tacit.metrics.accuracy import rmse
-from tacit.models import at_home, device_predict, evidence, item_model, model
+from tacit.models import device_predict, evidence, fold_in, item_model, model
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.evidence.presence_spectrum import shrunk, spectrum
@@ -179,4 +179,4 @@ def test_a_device_uses_the_presence_that_only_it_knows(ratings: Ratings) -> None
     }
     alone = Profile(item_model(fitted), own).predict(ratings.item_ids.ids[5])
     pair = np.array([7], np.int32), np.array([5], np.int32)
-    assert alone == pytest.approx(float(at_home(fitted, ratings).predict_codes(*pair)[0]), abs=1e-5)
+    assert alone == pytest.approx(float(fold_in(fitted, ratings).predict_codes(*pair)[0]), abs=1e-5)

@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 from repeatable_words import RepeatableWordsForTestsOnly
 
-from tacit import Rated, Ratings, compile_channel, from_frame, perturb
+from tacit import Rated, Ratings, compile_channel, fit, from_frame, perturb
 from tacit.errors import RequestError
 from tacit.metrics.accuracy import rmse
-from tacit.models import ChannelMF, Evidence, at_home, evidence, fit
+from tacit.models import ChannelMF, Evidence, evidence, fold_in
 from tacit.models.channel_mf.item_features import item_features
 from tacit.vocabulary import Vocabulary
 
@@ -127,7 +127,7 @@ def test_an_item_that_nobody_rated_is_liked_by_whom_its_genre_is() -> None:
     new = ratings.items < NEW
     own, test = ratings.where(~new), ratings.where(new)
     known, plain = (
-        at_home(ChannelMF(item_table=items, **QUICK).fit(collected(own)), own)
+        fold_in(ChannelMF(item_table=items, **QUICK).fit(collected(own)), own)
         for items in (table, None)
     )
     errors = [

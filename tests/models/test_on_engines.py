@@ -15,7 +15,7 @@ import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
 from scipy.sparse import csr_array
 
-from tacit import Catalogue, Rated, Sample, models, perturb
+from tacit import Catalogue, Rated, Sample, fit, models, perturb
 from tacit.channels import compile_channel
 from tacit.engines.engine import Local
 from tacit.engines.spark import Spark
@@ -80,20 +80,20 @@ def test_each_model_with_an_engine_is_here():
 )
 def test_blocks_over_a_folder_give_the_digits_of_memory(name: str, plan: str, tmp_path: Path):
     data = reports(plan)
-    whole = models.fit(name, data, **SETTINGS[name])
+    whole = fit(name, data, **SETTINGS[name])
     for blocks in (1, 7):
         there = {"engine": Local(blocks), "state": tmp_path / str(blocks)}
-        assert same(models.fit(name, data, **SETTINGS[name], **there), whole)
+        assert same(fit(name, data, **SETTINGS[name], **there), whole)
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("name", SETTINGS)
 def test_spark_gives_the_digits_of_this_process(name: str, spark: Spark, tmp_path: Path):
     data = reports("catalogue" if name in models.LIST_MODELS else "rated")
-    whole = models.fit(name, data, **SETTINGS[name])
+    whole = fit(name, data, **SETTINGS[name])
     for blocks in (1, 2, 7):
         there = {"engine": Spark(spark.master, blocks), "state": tmp_path / str(blocks)}
-        assert same(models.fit(name, data, **SETTINGS[name], **there), whole)
+        assert same(fit(name, data, **SETTINGS[name], **there), whole)
 
 
 class StoppedError(Exception):
@@ -124,12 +124,12 @@ def test_a_fit_that_was_stopped_goes_on_from_its_last_whole_sweep(name: str, tmp
     data = reports("rated")
     settings = {"sweeps": 2} if name == "mf" else SETTINGS[name]  # for every ridge
     healthy = Mortal()
-    whole = models.fit(name, data, **settings, engine=healthy, state=tmp_path / "whole")
+    whole = fit(name, data, **settings, engine=healthy, state=tmp_path / "whole")
     for lifetime in range(0, healthy.ran, 29):
         state, again = tmp_path / str(lifetime), Mortal()
         with pytest.raises(StoppedError):
-            models.fit(name, data, **settings, engine=Mortal(lifetime), state=state)
-        assert same(models.fit(name, data, **settings, engine=again, state=state), whole)
+            fit(name, data, **settings, engine=Mortal(lifetime), state=state)
+        assert same(fit(name, data, **settings, engine=again, state=state), whole)
         # At most the sweep it died in is done again: four blocks, and four that settle.
         assert healthy.ran - lifetime <= again.ran <= healthy.ran - lifetime + 7
 
@@ -137,7 +137,7 @@ def test_a_fit_that_was_stopped_goes_on_from_its_last_whole_sweep(name: str, tmp
 def test_a_fit_that_is_done_is_read_and_not_done_again(tmp_path: Path):
     data, first, second = reports("rated"), Mortal(), Mortal()
     there = {"state": tmp_path, **SETTINGS["channel-mf"]}
-    fits = [models.fit("channel-mf", data, engine=each, **there) for each in (first, second)]
+    fits = [fit("channel-mf", data, engine=each, **there) for each in (first, second)]
     assert same(*fits)
     assert second.ran == 0
 
@@ -145,27 +145,27 @@ def test_a_fit_that_is_done_is_read_and_not_done_again(tmp_path: Path):
 @pytest.mark.parametrize("other", [{"rng": 1}, {"factors": 3}, {"data": reports("sample")}])
 def test_a_folder_of_another_fit_is_refused(other: dict[str, object], tmp_path: Path):
     given = {"name": "mf", "data": reports("rated"), "ridge": 5.0, "sweeps": 1, "state": tmp_path}
-    models.fit(**given)
+    fit(**given)
     with pytest.raises(RequestError, match="state of a fit with other reports or settings"):
-        models.fit(**given | other)
+        fit(**given | other)
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    models.fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
+    fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
     monkeypatch.setattr("tacit.engines.tables.version", lambda name: "0.0.9")
     with pytest.raises(RequestError, match="or with another version of Tacit"):
-        models.fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
+        fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
 
 
 def test_a_folder_that_is_made_is_its_owners_alone(tmp_path: Path):
     """Reports are in it."""
-    models.fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path / "state")
+    fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path / "state")
     assert (tmp_path / "state").stat().st_mode & 0o077 == 0
 
 
 def test_an_engine_without_a_folder_is_refused():
     with pytest.raises(RequestError, match="Name a folder that all workers can reach"):
-        models.fit("bias", reports("rated"), engine=Local(2))
+        fit("bias", reports("rated"), engine=Local(2))
 
 
 def killed_after(sweeps: int, command: list[str]) -> int:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.kernels.layout import Layout, by_user, layout
-from tacit.models import at_home, evidence, model
+from tacit.models import evidence, fold_in, model
 from tacit.models.evidence.presence_features import Presence, presence
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
 from tacit.models.evidence.presence_spectrum import Spectrum, shrunk, spectrum
@@ -141,7 +141,7 @@ def test_a_model_may_do_without() -> None:
     ratings = synthetic(n_users=80, n_items=60, n_ratings=2000, rng=5)
     fitted = model("channel-mf", **QUICK, directions=0).fit(evidence(ratings))
     assert fitted.presence is None
-    assert np.isfinite(at_home(fitted, ratings).people).all()
+    assert np.isfinite(fold_in(fitted, ratings).people).all()
 
 
 def test_directions_that_chance_makes_too_are_left_out() -> None:
@@ -163,4 +163,4 @@ def test_popularity_alone_is_a_direction_or_none_and_either_will_do() -> None:
     fitted = model("channel-mf", **QUICK).fit(evidence(ratings))
     assert fitted.presence is not None
     assert fitted.presence.item_features.shape[1] <= 3
-    assert np.isfinite(at_home(fitted, ratings).people).all()
+    assert np.isfinite(fold_in(fitted, ratings).people).all()

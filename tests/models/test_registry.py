@@ -6,11 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tacit import fit
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Catalogue, Rated
 from tacit.errors import RequestError
-from tacit.models import MODELS, AbstractModel, at_home, fit, model
+from tacit.models import MODELS, AbstractModel, fold_in, model
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.testing import MODEL_CLAIMS
@@ -48,7 +49,7 @@ def test_it_learns_from_reports_alone(name: str) -> None:
     train, test, reports = made_up()
     found = fitted(model(name, **QUICK.get(name, {})))
     provider = found.predict_codes(test.users, test.items)
-    device = at_home(found, train).predict_codes(test.users, test.items)
+    device = fold_in(found, train).predict_codes(test.users, test.items)
     errors = [float(np.sqrt(np.mean((p - test.values) ** 2))) for p in (provider, device)]
     assert errors[0] < BANDS[name] * np.std(test.values)
     assert name == "global-mean" or BANDS[name] < 0.98

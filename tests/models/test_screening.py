@@ -8,7 +8,7 @@ import pytest
 
 from tacit import Catalogue, compile_channel, perturb, synthetic
 from tacit.audit.attacks.world import World, poisoned_reports
-from tacit.channels import choose
+from tacit.channels import choose_channel
 from tacit.models import ChannelMF, evidence
 from tacit.models.evidence import screening
 from tacit.models.evidence.presence_spectrum import spectrum
@@ -40,7 +40,7 @@ def pushed(fillers, seed=0):
     ratings = tasteful(seed)
     counts = np.bincount(ratings.items, minlength=ratings.n_items)
     target = np.argsort(counts)[ratings.n_items // 2].astype(np.int32)
-    channel = choose(epsilon="1", scale=ratings.scale)[1]
+    channel = choose_channel(epsilon="1", scale=ratings.scale)[1]
     world = World.unprotected(ratings, "rated", seed)
     sent = poisoned_reports(world, channel, np.full(FAKES, target), fillers)
     found = evidence(sent.by(slice(PEOPLE, PEOPLE + FAKES)))

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from tacit import fit
 from tacit.errors import RequestError
 from tacit.kernels.als import LEAST_RIDGE, SideProblem, half_step, least_norm_step
 from tacit.kernels.layout import by_user
-from tacit.models import at_home, evidence, fit
+from tacit.models import evidence, fold_in
 from tacit.models.least_squares.mf import MF
 from tacit.models.least_squares.mog_mf import PRINTED, MoGMF
 from tacit.ratings import Ratings
@@ -75,7 +76,7 @@ def test_a_ridge_that_holds_nothing_is_refused(ridge, ratings):
 
 def test_at_home_nobody_has_a_row_without_an_end(ratings):
     few = ratings.where(ratings.users % 3 > 0)
-    home = at_home(fit("mog-mf", few, ridge=0.0, centred=False), few)
+    home = fold_in(fit("mog-mf", few, ridge=0.0, centred=False), few)
     assert np.isfinite(home.people).all()
 
 

@@ -5,11 +5,11 @@ import sys
 import pytest
 from outside_texts import CHANNEL, MODEL, READER, TRAINING
 
-from tacit import plugins
+from tacit import fit, plugins
 from tacit.channels import MECHANISMS, settings_of
 from tacit.cli import plugins as offered
 from tacit.errors import RequestError
-from tacit.models import MODELS, fit
+from tacit.models import MODELS
 from tacit.readers import FORMATS, read, synthetic
 from tacit.training import modes, names
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from damaged_files import VALID, case
 
+from tacit import fit
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Rated
 from tacit.collection.report_file import read_reports, write_reports
 from tacit.errors import TacitError
 from tacit.experiments import results
-from tacit.models import Fitted, fit
+from tacit.models import Fitted
 from tacit.readers import items, read, synthetic
 from tacit.readers.declared import catalogue, people
 

@@ -14,7 +14,7 @@ from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports
 from tacit.errors import RequestError
 from tacit.metrics.split import at_random
-from tacit.models import at_home, evidence, item_model, model
+from tacit.models import evidence, fold_in, item_model, model
 from tacit.planning.fleet import Fleet
 
 STARTED = 1_700_000_000
@@ -107,7 +107,7 @@ def test_devices_predict_at_home_what_was_held_out(ask, ratings, file, tmp_path,
         published.publish(task.address, item_model(fitted))
         status, out, _ = run(*given)
     assert status == 0
-    predicted = at_home(fitted, train).predict_codes(test.users, test.items)
+    predicted = fold_in(fitted, train).predict_codes(test.users, test.items)
     error = float(np.sqrt(np.mean((predicted - test.values) ** 2)))
     assert f"RMSE {error:.4f} on {len(test):,} held-out ratings, on the device" in out
     with pytest.raises(RequestError, match="has no reports yet"):

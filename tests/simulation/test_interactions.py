@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from serving import served
 
+from tacit import fit
 from tacit.channels import compile_channel
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
@@ -17,7 +18,7 @@ from tacit.device.profile import ListProfile
 from tacit.errors import RequestError
 from tacit.metrics.lists import list_figures
 from tacit.metrics.split import at_random
-from tacit.models import fit, list_model
+from tacit.models import list_model
 from tacit.planning.fleet import Fleet
 from tacit.readers import from_frame
 from tacit.readers.synthetic import synthetic

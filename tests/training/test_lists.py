@@ -7,12 +7,13 @@ import pytest
 from lists_world import world
 from scipy.sparse import csr_array
 
+from tacit import fit
 from tacit.audit.replay import Recorder, replay
 from tacit.errors import CertificateError, RequestError
 from tacit.metrics.lists import list_figures
 from tacit.models.lists.co_occurrence import CoOccurrence
 from tacit.readers import synthetic
-from tacit.training import DPEase, DPPopularity, list_training, train
+from tacit.training import DPEase, DPPopularity, list_training
 from tacit.training import lists as ease
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
@@ -135,17 +136,17 @@ def test_lists_follow_tastes_where_the_budget_lets_them_and_counts_where_not():
     counts = np.bincount(own.items, minlength=own.n_items)
 
     def ndcg(name, epsilon):
-        lists = train(name, own, epsilon=epsilon).lists(own, 20)
+        lists = fit(name, own, epsilon=epsilon).lists(own, 20)
         return list_figures(lists, test.users, test.items, counts).ndcg
 
     assert ndcg("dp-ease", "30") > 1.04 * ndcg("dp-popularity", "30")
-    few = train("dp-ease", own, epsilon="0.2")
+    few = fit("dp-ease", own, epsilon="0.2")
     assert few.weights.between is None
-    assert train("dp-ease", own, epsilon="10").weights.between is not None
+    assert fit("dp-ease", own, epsilon="10").weights.between is not None
 
 
 def test_without_a_device_everybody_gets_what_is_popular():
-    fitted = train("dp-ease", OWN, epsilon="10")
+    fitted = fit("dp-ease", OWN, epsilon="10")
     nothing = OWN.where(np.zeros(len(OWN), bool))
     lists = fitted.lists(nothing, 5, where="provider")
     popular = np.argsort(-fitted.weights.popularity, kind="stable")[:5]

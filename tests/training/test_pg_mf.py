@@ -7,15 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tacit import fit
 from tacit.channels.certificate import exp_lower, flaw
 from tacit.errors import RequestError
 from tacit.kernels.foldin import Home
 from tacit.kernels.layout import Side, layout
 from tacit.kernels.projection import lifted, projected, sign
-from tacit.models import Fitted, at_home, device_predict, item_model
+from tacit.models import Fitted, device_predict, fold_in, item_model
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
-from tacit.training import train, training
+from tacit.training import training
 from tacit.training.pg_mf import ENTRIES, PGMF, Questions, two_points
 from tacit.wire.item_model import ItemModel
 
@@ -219,8 +220,8 @@ def test_it_learns_what_nobody_told() -> None:
         return float(np.sqrt(np.mean((values - test.values) ** 2)))
 
     middle = float(np.sqrt(np.mean((3 - test.values) ** 2)))
-    deaf = error(train("pg-mf", train_, epsilon="0.001"))
-    private = error(train("pg-mf", train_, epsilon="16"))
+    deaf = error(fit("pg-mf", train_, epsilon="0.001"))
+    private = error(fit("pg-mf", train_, epsilon="16"))
     assert private < deaf - 0.02 < middle - 0.1
 
 
@@ -233,7 +234,7 @@ def test_the_default_takes_the_split_with_the_least_noise() -> None:
 
 
 def test_the_guarantee_speaks_of_a_person(ratings: Ratings) -> None:
-    fitted = train("pg-mf", ratings, epsilon="1", rounds=4)
+    fitted = fit("pg-mf", ratings, epsilon="1", rounds=4)
     promise = fitted.guarantee
     assert (promise.epsilon, promise.unit, promise.trust, promise.delta) == (
         "1",
@@ -253,12 +254,12 @@ def test_the_guarantee_speaks_of_a_person(ratings: Ratings) -> None:
 def test_the_provider_knows_nobody_and_devices_take_the_item_model_home(
     ratings: Ratings, tmp_path
 ) -> None:
-    fitted = train("pg-mf", ratings, epsilon="4", rounds=8, factors=2)
+    fitted = fit("pg-mf", ratings, epsilon="4", rounds=8, factors=2)
     assert not fitted.people.any()
     fitted.save(tmp_path / "model")
     again = Fitted.load(tmp_path / "model")
     assert again.guarantee == fitted.guarantee
-    assert at_home(again, ratings).people.any()
+    assert fold_in(again, ratings).people.any()
     assert ItemModel.from_bytes(item_model(fitted).to_bytes()).factors == 2
 
 
@@ -273,6 +274,6 @@ def test_what_cannot_be_asked_is_refused(ratings: Ratings) -> None:
     with pytest.raises(RequestError, match="rounds must be at least 1, got 0"):
         training("pg-mf", rounds=0)
     with pytest.raises(RequestError, match="got '0'"):
-        train("pg-mf", ratings, epsilon="0")
+        fit("pg-mf", ratings, epsilon="0")
     with pytest.raises(RequestError, match="must be above 0 and at most 16"):
-        train("pg-mf", ratings, epsilon="17", reports=1)
+        fit("pg-mf", ratings, epsilon="17", reports=1)

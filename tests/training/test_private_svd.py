@@ -11,7 +11,7 @@ from tacit.audit.replay import Recorder, replay
 from tacit.errors import RequestError
 from tacit.kernels.als import grams, integer_sums
 from tacit.kernels.layout import by_user, layout
-from tacit.models import at_home
+from tacit.models import fold_in
 from tacit.readers import synthetic
 from tacit.training.mechanism.noisy_releases import SecretReleases
 from tacit.training.value import biases as biases_module
@@ -310,7 +310,7 @@ def test_they_learn_where_the_budget_allows(name):
     # Over eight worlds the gain is .0205 (sd .006), that of dpss .006. Within a world its sd is
     # below .0004.
     assert error(rich) < floor + (0.001 if name == "dp-bias" else -0.002)
-    assert error(at_home(rich, train)) < error(rich) + 0.01
+    assert error(fold_in(rich, train)) < error(rich) + 0.01
 
 
 def test_nothing_to_learn_from_is_a_sentence(ratings):

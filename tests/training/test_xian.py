@@ -8,7 +8,7 @@ import pytest
 
 from tacit.audit.replay import replay
 from tacit.errors import RequestError
-from tacit.models import at_home
+from tacit.models import fold_in
 from tacit.readers import synthetic
 from tacit.training import modes, names, training
 from tacit.training.mechanism.noisy_releases import SecretReleases
@@ -87,7 +87,7 @@ def test_they_learn_at_an_epsilon_that_hides_nothing(name):
     train, test = ratings.where(~held), ratings.where(held)
     fitted = replace(METHODS[name], factors=8).fit(train, epsilon="100000")
     mean = np.sqrt(np.mean((test.values - train.values.mean()) ** 2))
-    for model in (fitted, at_home(fitted, train)):
+    for model in (fitted, fold_in(fitted, train)):
         predicted = np.clip(model.predict_codes(test.users, test.items), 1, 5)
         assert np.sqrt(np.mean((predicted - test.values) ** 2)) < 0.88 * mean
 

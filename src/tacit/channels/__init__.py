@@ -68,7 +68,7 @@ CANDIDATES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("piecewise", {}),
     ("duchi", {}),
 )
-"""Candidates of `choose`, in the order that settles ties. The Laplace family is never best."""
+"""Candidates of `choose_channel`, in the order that settles ties. Laplace is never the best."""
 
 
 def settings_of(name: str) -> "type[AbstractMechanism]":
@@ -133,7 +133,7 @@ def _text(epsilon: str | float) -> str:
     return epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
 
 
-def choose(
+def choose_channel(
     *, epsilon: str | float, scale: "RatingScale | str", missing: bool = False
 ) -> "tuple[str, Channel]":
     """Return name and table of the most informative channel about theta: `--channel auto`.

@@ -325,7 +325,7 @@ def plan(name: str, channels: Channel | Sequence[Channel], cap: int | None = Non
 def channel_of(name: str, epsilon: str, scale: RatingScale, *, missing: bool = False) -> Channel:
     """Compile the named channel. `epsilon`: nats per value, or per slot with `missing`."""
     if name == AUTO:
-        return mechanisms.choose(epsilon=epsilon, scale=scale, missing=missing)[1]
+        return mechanisms.choose_channel(epsilon=epsilon, scale=scale, missing=missing)[1]
     mechanism, *settings = name.split()
     options = dict(setting.split("=") for setting in settings)
     return mechanisms.compile_channel(
@@ -376,7 +376,7 @@ def resolve_auto(slots: Sequence[tuple[str, str]], scale: RatingScale) -> dict[s
 
 
 def _auto_name(epsilon: str, scale: RatingScale, missing: bool) -> str:
-    name, chosen = mechanisms.choose(epsilon=epsilon, scale=scale, missing=missing)
+    name, chosen = mechanisms.choose_channel(epsilon=epsilon, scale=scale, missing=missing)
     names = [
         " ".join((name, *(f"{setting}={value}" for setting, value in options.items())))
         for candidate, options in mechanisms.CANDIDATES

@@ -2,21 +2,101 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.experiments.results import STARS
-from tacit.metrics.accuracy import mae, ranking, rmse
+from tacit.errors import RequestError
+from tacit.experiments.results import METRICS, STARS
+from tacit.metrics.accuracy import mae, ranking, relevant_from, rmse
 from tacit.metrics.accuracy import slices as slices_of
 from tacit.metrics.lists import LENGTH, ListFigures, list_figures
+from tacit.models import Fitted, FittedLists, device_predict
 from tacit.models.lists.exclusion import PRESENCE_PUBLIC
+from tacit.models.lists.from_ratings import top_n
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
+from tacit.scale import RatingScale
 
 NO_RATINGS: dict[str, Any] = {**dict.fromkeys(STARS, math.nan), "predict_seconds": 0.0}
 """Columns of a list model."""
+
+
+def relevant_rating(scale: RatingScale, minimum: float | None) -> float:
+    """Return the minimum rating of relevant items: on a one-level scale, that level.
+
+    Raises `RequestError` for one outside the scale: all items or none would be relevant.
+    """
+    if scale.has_one_level and minimum is None:
+        return scale.values[0]
+    if minimum is None:
+        return relevant_from(scale)
+    if not scale.values[0] <= minimum <= scale.values[-1]:
+        low, high = scale.levels[0], scale.levels[-1]
+        raise RequestError(
+            f"relevant must be a rating from {low} to {high} on the scale {scale}, got {minimum:g}."
+        )
+    return minimum
+
+
+def evaluate(
+    fitted: Fitted | FittedLists,
+    train: Ratings,
+    test: Ratings,
+    *,
+    where: str = "device",
+    relevant: float | None = None,
+) -> dict[str, float]:
+    """Evaluate a fitted model on held-out true ratings.
+
+    Parameters
+    ----------
+    fitted
+        A model of `tacit.fit`.
+    train
+        True training ratings of the users: the input of a device, and the items that no list
+        contains.
+    test
+        Held-out true ratings of the same users and items.
+    where
+        Who predicts: "provider" from reports only, "device" with its user's training ratings, or
+        "curator".
+    relevant
+        Minimum rating of relevant items. Default: three quarters of the scale.
+
+    Returns
+    -------
+    dict
+        Metrics by the names of the columns of `tacit compare`: errors of predicted ratings, without
+        those of a top-N model, and metrics of top-20 lists over the complete catalogue.
+
+    Raises
+    ------
+    RequestError
+        For a value of `relevant` outside the scale.
+    """
+    known = train.aligned(fitted.user_ids, fitted.item_ids)
+    held_out = test.aligned(fitted.user_ids, fitted.item_ids)
+    minimum = relevant_rating(test.scale, relevant)
+    figures: dict[str, Any] = {}
+    if isinstance(fitted, Fitted):
+        users, items = held_out.users, held_out.items
+        on_device = where == "device"
+        predicted = (
+            device_predict(fitted, known, users, items)
+            if on_device
+            else fitted.predict_codes(users, items)
+        )
+        figures |= rating_columns(predicted, known, held_out, minimum)
+    figures |= list_columns(
+        partial(top_n, fitted, where=where),
+        known,
+        held_out.where(held_out.values >= minimum),
+        where,
+    )
+    return {name: value for name, value in figures.items() if name in METRICS and value == value}
 
 
 def rating_columns(

@@ -162,7 +162,7 @@ class Room(NamedTuple):
     ones: Doubles
 
 
-def fold_in(side: Side, ratings: Doubles, home: Home) -> Doubles:
+def fold_in_rows(side: Side, ratings: Doubles, home: Home) -> Doubles:
     """Return every user's row from their true ratings, shape (users, 1 + K).
 
     Maximises sum_i log Pr(rating_i | theta_ui) - (x - prior)' diag(precision) (x - prior) / 2.

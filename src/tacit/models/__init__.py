@@ -7,10 +7,11 @@ A *model* post-processes reports, so it has no privacy cost beyond theirs. A *tr
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, overload
+from pathlib import Path
+from typing import Any, Protocol
 
 from tacit import registry
-from tacit.errors import RequestError, whole
+from tacit.errors import path as given_path
 from tacit.models.baselines import Baseline as Baseline
 from tacit.models.channel_mf.model import ChannelMF as ChannelMF
 from tacit.models.evidence.evidence import Evidence as Evidence
@@ -25,12 +26,10 @@ from tacit.models.lists import LIST_MODELS as LIST_MODELS
 from tacit.models.lists import FittedLists as FittedLists
 from tacit.models.lists import interactions as interactions
 from tacit.models.lists.fitted import list_model as list_model
-from tacit.models.simulated_devices import at_home as at_home
 from tacit.models.simulated_devices import device_predict as device_predict
+from tacit.models.simulated_devices import fold_in as fold_in
 from tacit.models.svd import SVD as SVD
-from tacit.readers import as_ratings
-from tacit.reports import Reports
-from tacit.scale import RatingScale
+from tacit.wire.list_model import MAGIC, ListModel
 
 
 class AbstractModel(Protocol):
@@ -86,61 +85,20 @@ def model(name: str, **settings: Any) -> AbstractModel:
     return registry.changed(registry.named(MODELS, name, "model"), name, "model", settings)
 
 
-@overload
-def fit(  # pyright: ignore[reportOverlappingOverload]  # names of rating models are str too
-    name: Literal["popularity", "ease", "graph-filter"],
-    data: object,
-    *,
-    scale: RatingScale | str | None = None,
-    rng: int = 0,
-    advance: Callable[[float], None] = ...,
-    **settings: Any,
-) -> FittedLists:
-    """Fit a top-N model."""
+def load(path: Path | str) -> Fitted | ListModel:
+    """Read a model file of `tacit fit`, `Fitted.save` or a collector.
 
-
-@overload
-def fit(
-    name: str,
-    data: object,
-    *,
-    scale: RatingScale | str | None = None,
-    rng: int = 0,
-    advance: Callable[[float], None] = ...,
-    **settings: Any,
-) -> Fitted:
-    """Fit a rating model."""
-
-
-def fit(
-    name: str,
-    data: object,
-    *,
-    scale: RatingScale | str | None = None,
-    rng: int = 0,
-    advance: Callable[[float], None] = lambda done: None,
-    **settings: Any,
-) -> Any:
-    """Fit the named model to reports or true ratings.
-
-    `data`: `Reports`, or ratings in any form that `as_ratings` accepts. `scale`: public rating
-    scale; default: the scale of the data, or one inferred with a notice. `rng`: seed of the model.
-    `advance`: progress callback, called with the fraction of the work done, 0 to 1.
-
-    Returns a `Fitted`, or a `FittedLists` for a top-N model. Raises `RequestError` for an unknown
-    name or setting, for data that the model cannot learn from, and for reports on another scale.
+    Returns a `Fitted`, or the `ListModel` of a top-N model. Raises `RequestError` for any other
+    file.
     """
-    whole("rng", rng, 0)
-    source = _on(scale, data) if isinstance(data, Reports) else as_ratings(data, scale=scale)
-    if name in LIST_MODELS:
-        chosen = registry.changed(LIST_MODELS[name], name, "model", settings)
-        return chosen.fit(interactions(source), rng=rng, advance=advance)
-    return model(name, **settings).fit(evidence(source), rng=rng, advance=advance)
+    file = given_path(path)
+    return ListModel.from_bytes(file.read_bytes()) if is_list_model(file) else Fitted.load(file)
 
 
-def _on(scale: RatingScale | str | None, reports: Reports) -> Reports:
-    if scale is not None and str(scale) != str(reports.scale):
-        raise RequestError(
-            f"scale must be that of the reports, {reports.scale}, got {scale}; leave it out."
-        )
-    return reports
+def is_list_model(path: Path) -> bool:
+    """Return whether the file is a list model."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False  # `Fitted.load` raises the error

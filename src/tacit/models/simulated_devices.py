@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError, must_be
-from tacit.kernels.foldin import Home, fold_in, prior_means
+from tacit.kernels.foldin import Home, fold_in_rows, prior_means
 from tacit.kernels.layout import Side, by_user, even_pieces
 from tacit.kernels.predict import predict
 from tacit.kernels.topk import Scorer, best_lists
@@ -97,7 +97,7 @@ class Downloaded(NamedTuple):
             home = Home(
                 float(mu), self.items[draw], precision, prior, levels, sigma, self.shrinkage
             )
-            yield fold_in(side, ratings, home)
+            yield fold_in_rows(side, ratings, home)
 
     def people(self, side: Side, ratings: Doubles) -> Floats:
         """Return the rows of all draws as in `Fitted`, shape (draws, users, 1 + K)."""
@@ -208,7 +208,7 @@ def every_item(
     return scored
 
 
-def at_home(fitted: Fitted, own: Ratings) -> Fitted:
+def fold_in(fitted: Fitted, own: Ratings) -> Fitted:
     """Return the model with every user's factors solved on the device from `own` ratings.
 
     Users and items are matched by raw id. Raises `RequestError` if `fitted` is not a `Fitted`, or
@@ -221,7 +221,7 @@ def at_home(fitted: Fitted, own: Ratings) -> Fitted:
 def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
     """Yield the folded-in rows of all users, shape (users, 1 + K), for each draw.
 
-    Raises `RequestError` as `at_home` does.
+    Raises `RequestError` as `fold_in` does.
     """
     return _downloaded(fitted).own_rows(*_everybody(fitted, own))
 
@@ -232,10 +232,10 @@ def device_predict(
     """Predict ratings of pairs as each user's device does, shape (n,).
 
     `engine`: where devices are simulated, None for this process. Results are identical on every
-    engine. Raises `RequestError` as `at_home` does.
+    engine. Raises `RequestError` as `fold_in` does.
     """
     if engine is None:
-        return at_home(fitted, own).predict_codes(users, items)
+        return fold_in(fitted, own).predict_codes(users, items)
     model = _downloaded(fitted)
     order = np.argsort(users, kind="stable")
     sorted_users, sorted_items = users[order].astype(np.int32), items[order].astype(np.int32)
@@ -251,7 +251,7 @@ def device_predict(
 def device_lists(fitted: Fitted, own: Ratings, codes: Codes, length: int, engine: Engine) -> Codes:
     """Compute the lists of the devices of `codes`, ascending codes of all users in `own`.
 
-    Shape (users, length), as in `lists_by_rating`. Raises `RequestError` as `at_home` does, and for
+    Shape (users, length), as in `lists_by_rating`. Raises `RequestError` as `fold_in` does, and for
     a length below 1.
     """
     model = _downloaded(fitted)

@@ -11,6 +11,7 @@ from tacit.channels.table import Channel
 from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.plans import Sample
 from tacit.collection.slot_terms import SlotTerms
+from tacit.learners import fit
 from tacit.models import ChannelMF, Fitted, evidence, item_model
 from tacit.planning.population import (
     AskedRounds,
@@ -25,7 +26,7 @@ from tacit.planning.population import (
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale
-from tacit.training import PGMF, train
+from tacit.training import PGMF
 from tacit.wire.report import Report, dumps, upload
 
 Simulated = Literal["whole", "scaled", "extrapolated", "bounded"]
@@ -81,7 +82,7 @@ def of_training(
     def learn(ratings: Ratings) -> Fitted:
         share = ratings.n_users / population.people
         spent = epsilon if share >= 1 else curator_epsilon(epsilon, delta, share)
-        return train(name, ratings, epsilon=spent, delta=delta, rng=rng)
+        return fit(name, ratings, epsilon=spent, delta=delta, rng=rng)
 
     return _on_line(learn, population.simulated, 1.0, population, world)
 

@@ -13,7 +13,7 @@ from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Rated
 from tacit.errors import RequestError
-from tacit.models import AbstractModel, Evidence, Fitted, at_home, evidence
+from tacit.models import AbstractModel, Evidence, Fitted, evidence, fold_in
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.reports import Reports
@@ -55,7 +55,7 @@ def learns_from_reports(model: AbstractModel) -> None:
     pairs = test.users, test.items
     provider, device = (
         float(np.sqrt(np.mean((f.predict_codes(*pairs) - test.values) ** 2)))
-        for f in (model_of_reports, at_home(model_of_reports, known))
+        for f in (model_of_reports, fold_in(model_of_reports, known))
     )
     constant = float(np.std(test.values))
     if provider > constant + 0.005 or device > min(provider, constant) + 0.002:
@@ -139,7 +139,7 @@ def is_the_same_once_saved(model: AbstractModel) -> None:
     pairs = known.users[:50], known.items[:50]
     if again.predict_codes(*pairs).tobytes() != trained.predict_codes(*pairs).tobytes():
         raise AssertionError("The loaded model and the saved one predict different ratings.")
-    if at_home(again, known).people.tobytes() != at_home(trained, known).people.tobytes():
+    if fold_in(again, known).people.tobytes() != fold_in(trained, known).people.tobytes():
         raise AssertionError("The loaded model and the saved one give different rows on devices.")
     if again.guarantee != trained.guarantee:
         raise AssertionError(f"The guarantee of the loaded model is {again.guarantee}.")

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from tacit.audit.replay import replay
 from tacit.errors import RequestError
 from tacit.metrics.lists import list_figures
-from tacit.models import FittedLists, at_home
+from tacit.models import FittedLists, fold_in
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.training import AbstractListTraining, AbstractTraining
@@ -90,7 +90,7 @@ def without_ratings() -> Iterator[Ratings]:
 def learns_where_it_may(training: AbstractTraining) -> None:
     """At a large epsilon, devices predict held-out ratings better than the mean rating does."""
     known, test = made_up()
-    home = at_home(training.fit(known, epsilon=RICH, delta=DELTA), known)
+    home = fold_in(training.fit(known, epsilon=RICH, delta=DELTA), known)
     error = np.sqrt(np.mean((home.predict_codes(test.users, test.items) - test.values) ** 2))
     constant = np.std(test.values)
     if error > constant:

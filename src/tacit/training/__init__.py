@@ -3,15 +3,10 @@
 A curator holds all users' ratings. In federated rounds each device keeps its user's ratings.
 """
 
-from collections.abc import Callable
-from typing import Any, Literal, overload
+from typing import Any
 
 from tacit import registry
-from tacit.errors import RequestError, whole
-from tacit.models import Fitted, FittedLists
-from tacit.privacy.ledger import epsilon_text
-from tacit.readers import as_ratings
-from tacit.scale import RatingScale
+from tacit.errors import RequestError
 from tacit.training.lists import DPEase as DPEase
 from tacit.training.lists import DPPopularity as DPPopularity
 from tacit.training.papers.berlioz import Berlioz as Berlioz
@@ -126,66 +121,3 @@ def list_training(name: str, **settings: Any) -> AbstractListTraining:
     """
     known = registry.named(LIST_TRAININGS, name, "trainer")
     return registry.changed(known, name, "trainer", settings)
-
-
-@overload
-def train(  # pyright: ignore[reportOverlappingOverload]  # names of rating trainers are str too
-    name: Literal["dp-ease", "dp-popularity"],
-    ratings: object,
-    *,
-    epsilon: str | float,
-    delta: str = "1e-6",
-    mode: str = "strict",
-    scale: RatingScale | str | None = None,
-    rng: int = 0,
-    advance: Callable[[float], None] = ...,
-    **settings: Any,
-) -> FittedLists:
-    """Run a top-N trainer."""
-
-
-@overload
-def train(
-    name: str,
-    ratings: object,
-    *,
-    epsilon: str | float,
-    delta: str = "1e-6",
-    mode: str = "strict",
-    scale: RatingScale | str | None = None,
-    rng: int = 0,
-    advance: Callable[[float], None] = ...,
-    **settings: Any,
-) -> Fitted:
-    """Run a rating trainer."""
-
-
-def train(
-    name: str,
-    ratings: object,
-    *,
-    epsilon: str | float,
-    delta: str = "1e-6",
-    mode: str = "strict",
-    scale: RatingScale | str | None = None,
-    rng: int = 0,
-    advance: Callable[[float], None] = lambda done: None,
-    **settings: Any,
-) -> Any:
-    """Run the named trainer on true ratings.
-
-    `ratings`: in any form that `as_ratings` accepts. `scale`: public rating scale; default: the
-    scale of the data, or one inferred with a notice. `epsilon`: nats per unit of the trainer's
-    guarantee, a decimal string or a number. `delta`: decimal string, for trainers that need one.
-    `advance`: progress callback, called with the fraction of the work done, 0 to 1.
-
-    Returns a `Fitted`, or a `FittedLists` for a top-N trainer. Raises as `training` does, and as
-    the trainer's `fit`.
-    """
-    whole("rng", rng, 0)
-    lists = name in LIST_TRAININGS
-    member = list_training(name, **settings) if lists else training(name, mode, **settings)
-    private_ratings = as_ratings(ratings, scale=scale)
-    # Text is passed unchanged: each trainer rejects an invalid epsilon with its own message.
-    text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
-    return member.fit(private_ratings, epsilon=text, delta=delta, rng=rng, advance=advance)

@@ -41,7 +41,7 @@ from tacit.channels.mechanism import MOST_EPSILON
 from tacit.channels.table import Channel
 from tacit.collection.sampler import BulkSampler, BulkWords
 from tacit.errors import CertificateError, RequestError
-from tacit.kernels.foldin import Home, fold_in
+from tacit.kernels.foldin import Home, fold_in_rows
 from tacit.kernels.layout import Side, by_user
 from tacit.kernels.projection import Columns, Seeds, lifted, projected
 from tacit.models.fitted import Fitted
@@ -93,7 +93,7 @@ class Questions:
 
         `words` is replaced in tests only: secret words are drawn by default.
         """
-        rows = fold_in(side, ratings, home)
+        rows = fold_in_rows(side, ratings, home)
         half = (home.levels[-1] - home.levels[0]) / 2
         entries = projected(side, ratings, home, rows, self.columns, self.seeds) / half
         # Any ratings, and any items from the server, yield an input of the table: clipped here,

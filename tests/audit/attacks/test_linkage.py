@@ -10,7 +10,7 @@ import pytest
 from tacit.audit.attacks import attack
 from tacit.audit.attacks.linkage import Linkage, TwoTasks, known_items
 from tacit.audit.attacks.world import World
-from tacit.channels import choose
+from tacit.channels import choose_channel
 from tacit.collection.plans import PRESETS, plan
 from tacit.errors import RequestError
 from tacit.readers import from_frame, synthetic
@@ -128,7 +128,7 @@ def test_the_preset_keeps_people_hard_to_link():
     chosen = PRESETS["hard-to-link"]
     found = []
     for name, epsilon in ((chosen.plan, chosen.epsilon), (chosen.plan, "6"), ("catalogue", "2")):
-        channel = choose(epsilon=epsilon, scale=ratings.scale, missing=True)[1]
+        channel = choose_channel(epsilon=epsilon, scale=ratings.scale, missing=True)[1]
         world = World.through(ratings, plan(name, channel), 0)
         found.append(attack("linkage", known=(8,), most_victims=1000).run(world)[0])
     assert {one.figure for one in found} == {"top-1"}

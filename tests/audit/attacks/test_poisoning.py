@@ -6,7 +6,7 @@ import pytest
 from tacit import synthetic
 from tacit.audit.attacks.poisoning import Poisoning
 from tacit.audit.attacks.world import World, highest, poisoned_reports
-from tacit.channels import choose, compile_channel
+from tacit.channels import choose_channel, compile_channel
 from tacit.errors import RequestError
 from tacit.models import ChannelMF
 
@@ -21,9 +21,9 @@ def world():
 def test_the_symbol_sent_speaks_most_for_the_top():
     channel = compile_channel("randomized-response", epsilon="1", scale="1:5:1")
     assert channel.outputs[highest(channel)] == 5
-    table = np.array(choose(epsilon="1", scale="1:5:1")[1].likelihood)
+    table = np.array(choose_channel(epsilon="1", scale="1:5:1")[1].likelihood)
     ratios = table[-1] / table[0]
-    assert ratios[highest(choose(epsilon="1", scale="1:5:1")[1])] == ratios.max()
+    assert ratios[highest(choose_channel(epsilon="1", scale="1:5:1")[1])] == ratios.max()
 
 
 def test_made_up_people_look_like_somebody_but_for_what_they_push(world):
@@ -46,7 +46,7 @@ def test_made_up_people_look_like_somebody_but_for_what_they_push(world):
 
 
 def test_without_a_limit_one_person_sends_as_much_as_many(world):
-    channel = choose(epsilon="1", scale="1:5:1")[1]
+    channel = choose_channel(epsilon="1", scale="1:5:1")[1]
     sent = poisoned_reports(world, channel, np.array([7, 9], np.int32), "alone")
     people = world.ratings.n_users
     among = sent.by(slice(people, people + 1), np.array([25], np.int32))

@@ -6,7 +6,7 @@ import pytest
 from tacit import Catalogue, compile_channel, fit, perturb, synthetic
 from tacit.errors import RequestError
 from tacit.kernels.layout import by_user
-from tacit.models import at_home
+from tacit.models import fold_in
 from tacit.models.lists.from_ratings import lists_by_gain
 
 
@@ -21,7 +21,7 @@ def test_a_list_is_of_the_most_of_score_times_share_of_the_scale(ratings, report
     presence, stars = fit("ease", reports), fit("mf", reports)
     own = ratings.where(np.arange(len(ratings)) % 2 == 0)
     lists = lists_by_gain(presence, stars, own, own.n_items, where=where)
-    known = at_home(stars, own) if where == "device" else stars
+    known = fold_in(stars, own) if where == "device" else stars
     seen = by_user(own.users, own.items, own.n_users, own.n_items)[0]
     scores = presence.scorer(seen, where)(slice(0, own.n_users))
     assert (scores < 0).any()

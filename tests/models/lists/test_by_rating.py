@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit.models import at_home, fit
+from tacit import fit
+from tacit.models import fold_in
 from tacit.models.lists.from_ratings import lists_by_rating
 
 
@@ -13,7 +14,7 @@ def test_a_list_is_of_the_highest_predictions_of_what_is_not_rated(ratings, wher
     fitted = fit("mf", ratings)
     own = ratings.where((ratings.users >= 10) & (np.arange(len(ratings)) % 2 == 0))
     lists = lists_by_rating(fitted, own, 6, where=where)
-    known = at_home(fitted, own) if where == "device" else fitted
+    known = fold_in(fitted, own) if where == "device" else fitted
     assert (lists[:10] == -1).all()
     for person in range(10, ratings.n_users):
         left = np.setdiff1d(np.arange(ratings.n_items), own.items[own.users == person])

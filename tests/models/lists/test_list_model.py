@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from lists_world import world
 
+from tacit import fit
 from tacit.device.profile import ListProfile
-from tacit.models import fit, list_model
+from tacit.models import list_model
 from tacit.wire.list_model import MOST_BYTES, ListModel
 
 

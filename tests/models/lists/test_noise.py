@@ -5,6 +5,7 @@ import pytest
 from lists_world import renamed, world
 from scipy.sparse import csr_array
 
+from tacit import fit
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Catalogue, Sample
@@ -12,7 +13,6 @@ from tacit.engines.engine import Local
 from tacit.engines.tables import InMemory
 from tacit.errors import RequestError
 from tacit.metrics.lists import list_figures
-from tacit.models import fit
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.lists import EASE, GraphFilter, interactions
 from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence, pair_sums

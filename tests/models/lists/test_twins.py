@@ -5,8 +5,9 @@ import pytest
 from lists_world import world
 from scipy.sparse import csr_array, random_array
 
+from tacit import fit
 from tacit.kernels.topk import add_product
-from tacit.models import LIST_MODELS, fit
+from tacit.models import LIST_MODELS
 from tacit.models.lists import EASE, GraphFilter, Random, interactions
 
 ITEMS = 20
@@ -83,9 +84,9 @@ def test_the_graph_filter_is_the_published_one(own, table):
 @pytest.mark.parametrize("name", ["ease", "graph-filter", "popularity"])
 def test_lists_are_the_best_unseen_items_and_both_places_agree_without_noise(name, own, table):
     fitted = fit(name, own)
-    at_home = fitted.lists(own, 6)
-    assert at_home.tolist() == best(scores_of(fitted, table), table, 6).tolist()
-    assert fitted.lists(own, 6, where="provider").tolist() == at_home.tolist()
+    fold_in = fitted.lists(own, 6)
+    assert fold_in.tolist() == best(scores_of(fitted, table), table, 6).tolist()
+    assert fitted.lists(own, 6, where="provider").tolist() == fold_in.tolist()
     whole = fitted.lists(own, ITEMS + 5)
     assert ((whole >= 0).sum(1) == ITEMS - table.sum(1)).all()
 

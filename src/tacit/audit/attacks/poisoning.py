@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from tacit.audit.attacks.linkage import drawn
 from tacit.audit.attacks.protocol import Finding
 from tacit.audit.attacks.world import Fillers, PoisonedReports, World, poisoned_reports
-from tacit.channels import choose
+from tacit.channels import choose_channel
 from tacit.errors import RequestError
-from tacit.models import ChannelMF, Fitted, at_home, evidence
+from tacit.models import ChannelMF, Fitted, evidence, fold_in
 from tacit.models.lists.from_ratings import lists_by_rating
 from tacit.ratings import Ratings
 from tacit.reports import Reports
@@ -134,7 +134,7 @@ class Poisoning:
                 yield _compared(push, screened, clean, pushed, real)
 
     def _reports(self, world: World) -> tuple[list[Push], PoisonedReports]:
-        channel = choose(epsilon=self.epsilon, scale=world.ratings.scale)[1]
+        channel = choose_channel(epsilon=self.epsilon, scale=world.ratings.scale)[1]
         popularity = np.bincount(world.ratings.items, minlength=world.ratings.n_items)
         every = [self._push(worth, popularity, world.ratings.n_users) for worth in self.worth]
         pushes = [push for push in every if len(push.targets)]
@@ -164,7 +164,7 @@ class _Seen:
         fitted = model.fit(evidence(sent))
         own_ratings = replace(real, user_ids=sent.user_ids)
         return cls(
-            at_home(fitted, own_ratings),
+            fold_in(fitted, own_ratings),
             lists_by_rating(fitted, own_ratings, LENGTH)[: real.n_users],
         )
 

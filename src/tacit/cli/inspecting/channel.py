@@ -48,7 +48,7 @@ def show(
 
     Example: tacit channel show optimal --epsilon 1 --scale 1:5:1
     """
-    from tacit.channels import choose, compile_channel, settings_of
+    from tacit.channels import choose_channel, compile_channel, settings_of
     from tacit.scale import RatingScale
     from tacit.wire.channel import dumps
 
@@ -59,7 +59,7 @@ def show(
     public = RatingScale.parse(options.scale_of(scale, implicit) or "1:5:1")
     settings = {} if symbols is None else {"symbols": symbols}
     if name == "auto":
-        name, channel = choose(epsilon=epsilon, scale=public, missing=missing)
+        name, channel = choose_channel(epsilon=epsilon, scale=public, missing=missing)
     else:
         channel = compile_channel(name, epsilon=epsilon, scale=public, missing=missing, **settings)
     typer.echo(dumps(channel) if json else described(name, channel))

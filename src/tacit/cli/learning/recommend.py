@@ -43,9 +43,9 @@ def recommend(
 
         tacit recommend model --user 42 --profile my-ratings.csv --titles ml-100k/u.item
     """
-    from tacit.models.fitted import Fitted
+    from tacit.models import Fitted, is_list_model
 
-    if is_list(model):
+    if is_list_model(model):
         ratings = None if profile is None else own_ratings(profile, user, "there")
         best = from_list(model, ratings, n)
         shown = _titles(titles, [item for item, _ in best])
@@ -75,17 +75,6 @@ def on_device(fitted: "Fitted", profile: "Ratings", n: int) -> list[tuple[Any, f
     items: list[int | str] = fitted.item_ids.take(codes[known]).to_list()
     ratings = [profile.scale.values[int(level)] for level in profile.levels[known]]
     return Profile(item_model(fitted), dict(zip(items, ratings, strict=True))).recommend(n)
-
-
-def is_list(path: Path) -> bool:
-    """Return whether the file is a list model."""
-    from tacit.wire.list_model import MAGIC
-
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False  # `Fitted.load` raises the error
 
 
 def from_list(path: Path, ratings: "Ratings | None", n: int) -> list[tuple[int | str, float]]:

@@ -161,6 +161,6 @@ class StrictMap:
         links[domains.straddlers(target)] = True
         inputs = Crossing(links, domains.of_item.astype(np.int64), target)
         side = self.training.learn(domains.ratings, account, crossing=inputs)
-        at_home = side.fitted(promise(account))
-        cuts = median_cuts(trial, links, at_home, account) if few else np.empty(0)
+        fold_in = side.fitted(promise(account))
+        cuts = median_cuts(trial, links, fold_in, account) if few else np.empty(0)
         return side.closed(account), cuts

@@ -18,16 +18,21 @@ from tacit.collection.plans import IDENTITY
 from tacit.errors import RequestError
 from tacit.experiments.comparison.comparison import Comparison, ComparisonCell
 from tacit.experiments.experiment import Latest
-from tacit.experiments.metric_columns import NO_RATINGS, cold_users, list_columns, rating_columns
+from tacit.experiments.metric_columns import (
+    NO_RATINGS,
+    cold_users,
+    list_columns,
+    rating_columns,
+    relevant_rating,
+)
 from tacit.experiments.results import ResultRow
 from tacit.learners import Learner, plugged
-from tacit.metrics.accuracy import Slice, relevant_from
+from tacit.metrics.accuracy import Slice
 from tacit.models.lists.from_ratings import top_n
 from tacit.models.simulated_devices import device_predict
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
-from tacit.scale import RatingScale
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Measurement:
     def __init__(self, comparison: Comparison, ratings: Ratings) -> None:
         self._asked = comparison
         self._ratings = ratings
-        self._relevant = _relevant(ratings.scale, comparison.relevant)
+        self._relevant = relevant_rating(ratings.scale, comparison.relevant)
         self._splits = Latest[tuple[Ratings, Ratings]]()
         self._data = Latest[tuple[Ratings | Reports, Guarantees]]()
 
@@ -162,23 +167,6 @@ class Measurement:
             return top_n(fitted, known, length, where=where, engine=self._asked.engine)
 
         return list_columns(lists, train, relevant, where, reports=data)
-
-
-def _relevant(scale: RatingScale, minimum: float | None) -> float:
-    """Return the minimum rating of relevant items: on a one-level scale, that level.
-
-    Raises `RequestError` for one outside the scale: all items or none would be relevant.
-    """
-    if scale.has_one_level and minimum is None:
-        return scale.values[0]
-    if minimum is None:
-        return relevant_from(scale)
-    if not scale.values[0] <= minimum <= scale.values[-1]:
-        low, high = scale.levels[0], scale.levels[-1]
-        raise RequestError(
-            f"relevant must be a rating from {low} to {high} on the scale {scale}, got {minimum:g}."
-        )
-    return minimum
 
 
 def _facts(

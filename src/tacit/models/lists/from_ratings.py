@@ -22,7 +22,7 @@ from tacit.kernels.topk import Scorer, best_lists
 from tacit.models.fitted import Fitted
 from tacit.models.lists.exclusion import Exclusion, Where, exclusion, users_of
 from tacit.models.lists.fitted import FittedLists
-from tacit.models.simulated_devices import at_home, device_lists, every_item
+from tacit.models.simulated_devices import device_lists, every_item, fold_in
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 
@@ -68,7 +68,7 @@ def top_n(
 
 def predictions(fitted: Fitted, own: Ratings, users: Codes, where: Where) -> Scorer:
     """Return the predicted ratings of all items by these users, for slices of them."""
-    known = at_home(fitted, own) if where == "device" else fitted
+    known = fold_in(fitted, own) if where == "device" else fitted
     return every_item(known.predict_codes, users, len(fitted.item_ids))
 
 

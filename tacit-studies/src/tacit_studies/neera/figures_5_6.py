@@ -19,16 +19,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tacit.channels import choose, compile_channel
+from tacit.channels import choose_channel, compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Rated
+from tacit.learners import fit
 from tacit.metrics.accuracy import ranking, relevant_from, rmse
-from tacit.models import Fitted, device_predict, fit
+from tacit.models import Fitted, device_predict
 from tacit.ratings import Ratings
 from tacit.reporting.panel import PALETTE
 from tacit.reporting.plot import INK, dress
 from tacit.reporting.table import Table
-from tacit.training import train
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.drawing import legend, panels
 from tacit_studies.kept import Figures, Kept
@@ -135,11 +135,11 @@ def measured(splits: list[Split], case: MethodCase) -> Figures:
 
 def _gradients(split: Split, case: MethodCase) -> Fitted:
     epsilon = case.epsilon if case.axis == NUMBER else split.person(case.epsilon)
-    return train("pg-mf", split.own, epsilon=epsilon, rng=case.seed, factors=1)
+    return fit("pg-mf", split.own, epsilon=epsilon, rng=case.seed, factors=1)
 
 
 def _deaf(split: Split, case: MethodCase) -> Fitted:
-    return train("pg-mf", split.own, epsilon="0.000001", rng=case.seed, factors=0)
+    return fit("pg-mf", split.own, epsilon="0.000001", rng=case.seed, factors=0)
 
 
 def _mixture(split: Split, case: MethodCase) -> Fitted:
@@ -149,7 +149,7 @@ def _mixture(split: Split, case: MethodCase) -> Fitted:
 
 def _auto(split: Split, case: MethodCase) -> Fitted:
     # The most telling channel, chosen before any rating is read.
-    channel = choose(epsilon=case.epsilon, scale=split.own.scale)[1]
+    channel = choose_channel(epsilon=case.epsilon, scale=split.own.scale)[1]
     return fit("channel-mf", perturb(split.own, Rated(channel)), rng=case.seed)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from tacit.channels import compile_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Rated
-from tacit.models import fit, item_model
+from tacit.learners import fit
+from tacit.models import item_model
 from tacit.ratings import Ratings
 from tacit.reporting.table import Table
 from tacit.training.pg_mf import PGMF

@@ -15,13 +15,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tacit.channels import choose
+from tacit.channels import choose_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Rated
 from tacit.collection.public_hash import hashes
+from tacit.learners import fit
 from tacit.metrics.accuracy import rmse
 from tacit.metrics.split import SplitProtocol
-from tacit.models import Fitted, fit
+from tacit.models import Fitted
 from tacit.ratings import Ratings
 from tacit.training import TRAININGS, FaithfulSVD
 from tacit.training.papers.berlioz import Berlioz
@@ -114,7 +115,7 @@ class XianFigure2:
         if not case.epsilon:
             return fit(case.method, train)
         if case.method == OWN:
-            channel = choose(epsilon=case.epsilon, scale=train.scale)[1]
+            channel = choose_channel(epsilon=case.epsilon, scale=train.scale)[1]
             return fit(OWN, perturb(train, Rated(channel)))
         member = with_constants(TRAININGS[case.method, case.mode], self.constants)
         return member.fit(train, epsilon=case.epsilon, rng=case.noise)
