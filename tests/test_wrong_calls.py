@@ -99,7 +99,7 @@ WRONG = [
     (lambda: fit("bias", 3), NO_RATINGS),
     (lambda: fit("bias", FRAME, scale=7), NO_SCALE.format(7)),
     (lambda: fit("bias", MADE, scale="1:9:1"), "data is already Ratings, on the scale 1:5:1; leave out scale."),
-    (lambda: fit("bias", REPORTS, scale="1:9:1"), "scale must be that of the reports, 1:5:1, got 1:9:1; leave it out."),
+    (lambda: fit("bias", REPORTS, scale="1:9:1"), "scale must equal the scale of the reports, 1:5:1, got 1:9:1; leave it out."),
     (lambda: fit("bias", MADE, factors=3), "Model bias has no setting 'factors'; it has items, people, engine, state."),
     (lambda: fit("mf", MADE, factors="3"), "factors of model mf must be an integer of at least 0, got '3'."),
     (lambda: fit("mf", MADE, factors=-1), "factors of model mf must be an integer of at least 0, got -1."),

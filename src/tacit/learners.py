@@ -221,8 +221,6 @@ def fit(
             )
         source = _on(scale, data) if isinstance(data, Reports) else as_ratings(data, scale=scale)
         return chosen.fit(source, rng=rng, advance=advance, **settings)
-    if isinstance(data, Reports):
-        raise RequestError(f"{name} is a trainer and requires ratings, got reports.")
     _check_unit(chosen, epsilon, unit)
     # Text is passed unchanged: each trainer rejects an invalid epsilon with its own message.
     text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)

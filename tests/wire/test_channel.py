@@ -90,7 +90,7 @@ def test_a_smaller_claim_is_refused_by_the_certificate():
 ROWS = json.loads(dumps(PLAIN))["weights"]
 MALFORMED = {
     "unknown or missing keys: note": {"note": 1},
-    "format is 'x'": {"format": "x"},
+    "got 'x'": {"format": "x"},
     "levels are not those of its scale": {"scale": "1:5:2"},
     "scale '5:1:1' is wrong": {"scale": "5:1:1"},
     "scale '1:1e999999:1' is wrong": {"scale": "1:1e999999:1"},

@@ -106,8 +106,8 @@ class Provider:
     def _refuse_another_s(self, task: Task) -> None:
         if task.provider not in (None, self.origin):
             raise CertificateError(
-                f"This task is asked by {task.provider}, and it came from {self.origin}: "
-                "it is not answered."
+                f"The provider of this task is {task.provider}, but it was received from "
+                f"{self.origin}; it is not answered."
             )
         elsewhere = "SELECT 1 FROM task WHERE named = ? AND origin <> ?"
         if self._one(elsewhere, task.address, self.origin):

@@ -138,9 +138,9 @@ class InFolder:
                 partial.write_text(identity)
         elif path.read_bytes() != identity.encode():
             raise RequestError(
-                f"{folder} contains the state of a fit with other reports or settings, "
-                "or with another version of Tacit. Use an empty folder, or the reports "
-                "and settings of that fit to resume it."
+                f"{folder} contains the checkpoint of another fit, with other reports or settings "
+                "or another version of Tacit. Use an empty folder, or resume that fit with its "
+                "reports and settings."
             )
         return cls(folder)
 

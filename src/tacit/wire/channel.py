@@ -57,7 +57,7 @@ def of_json(value: Any) -> Channel:
     fields = strict.fields(value, WHAT, KEYS)
     if fields["format"] != FORMAT:
         shown = strict.brief(fields["format"])
-        raise DataError(f"The channel's format is {shown!r}; this reads {FORMAT}.")
+        raise DataError(f"The format of a channel must be {FORMAT}, got {shown!r}.")
     channel = _channel(fields)
     if fields["id"] != channel.id:
         raise CertificateError(

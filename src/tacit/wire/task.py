@@ -280,7 +280,7 @@ def _fields(document: bytes) -> dict[str, Any]:
     keys = FORMATS.get(format) if isinstance(format, str) else None
     if isinstance(value, dict) and keys is None:
         raise DataError(
-            f"The task's format is {strict.brief(format)!r}; this reads {' and '.join(FORMATS)}."
+            f"The format of a task must be {' or '.join(FORMATS)}, got {strict.brief(format)!r}."
         )
     return strict.fields(value, WHAT, keys or (), (UNCOVERED,))
 
