@@ -55,15 +55,15 @@ def lists_by_rating(
 
 
 def top_n(
-    fitted: Any, own: Ratings, length: int, *, where: str, engine: Engine | None = None
+    fitted: Any, ratings: Ratings, length: int, *, where: str, engine: Engine | None = None
 ) -> Codes:
     """Return the lists of a top-N model, or lists by predicted rating of a rating model.
 
     `where`: "provider", "curator" or "device", whose lists are computed on the engine.
     """
     if isinstance(fitted, Fitted):
-        return lists_by_rating(fitted, own, length, where=cast("Where", where), engine=engine)
-    return fitted.lists(own, length, where=where)
+        return lists_by_rating(fitted, ratings, length, where=cast("Where", where), engine=engine)
+    return fitted.lists(ratings, length, where=where)
 
 
 def predictions(fitted: Fitted, own: Ratings, users: Codes, where: Where) -> Scorer:
