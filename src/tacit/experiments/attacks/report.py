@@ -13,14 +13,14 @@ from tacit.experiments.attacks.attacks import (
     AttackRequest,
     AttackRow,
 )
-from tacit.experiments.attacks.tables import digits_of, leaks, said, tables, under
+from tacit.experiments.attacks.tables import EXPERIMENT, as_text, digits_of, leaks, tables, under
 from tacit.experiments.experiment import Experiment, Progress
 from tacit.experiments.guarantee_text import plugged
 from tacit.ratings import Ratings
 from tacit.reporting.page import FailedClaim, FigurePanel, Provenance, ReportFigure, render
 from tacit.reporting.panel import PALETTE as COLORS
 from tacit.reporting.panel import LegendEntry, Line, Panel, Point, ReferenceLine, marker, style
-from tacit.reporting.table import Table, epsilon_per, text
+from tacit.reporting.table import Table, epsilon_per
 
 ENDS = (-0.03, 1.06)
 Way = tuple[str | None, str | None]
@@ -151,12 +151,6 @@ def _spread(rows: Sequence[AttackRow]) -> str:
     return f"Bars are a standard {'error' if seeds == 1 else f'deviation over {seeds} draws'}."
 
 
-EXPERIMENT = (
-    "These figures compare results of attacks with true ratings, so they are as private as the "
-    "ratings are. Do not publish them if the users are protected."
-)
-
-
 def report(rows: Sequence[AttackRow], run: Provenance | None = None) -> str:
     """Return the report as HTML: figures above their bound, then each attack, then the provenance
     `run`, if known."""
@@ -252,11 +246,6 @@ def experiment(
         text=as_text,
         page=lambda rows: report(rows, run),
     )
-
-
-def as_text(rows: Sequence[AttackRow]) -> str:
-    """Return the tables for a terminal, then the sentences on leaks, plug-ins and publication."""
-    return "\n".join([*(f"{text(each)}\n" for each in tables(rows)), *said(rows), EXPERIMENT])
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,13 @@ from statistics import fmean
 
 from tacit.experiments.attacks.attacks import AttackRow
 from tacit.experiments.guarantee_text import plugged
-from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per
+from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per, text
 
 FREE = "no privacy"
+EXPERIMENT = (
+    "These figures compare results of attacks with true ratings, so they are as private as the "
+    "ratings are. Do not publish them if the users are protected."
+)
 
 
 def tables(rows: Sequence[AttackRow]) -> list[Table]:
@@ -35,6 +39,11 @@ def leaks(rows: Sequence[AttackRow]) -> list[str]:
 def said(rows: Sequence[AttackRow]) -> list[str]:
     """Return sentences on figures above their bound and on channels of plug-ins."""
     return leaks(rows) + plugged(row.plugins for row in rows)
+
+
+def as_text(rows: Sequence[AttackRow]) -> str:
+    """Return the tables for a terminal, then the sentences on leaks, plug-ins and publication."""
+    return "\n".join([*(f"{text(each)}\n" for each in tables(rows)), *said(rows), EXPERIMENT])
 
 
 def under(row: AttackRow) -> str:
