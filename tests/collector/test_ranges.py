@@ -104,7 +104,7 @@ def test_reports_of_an_unknown_task_are_refused(store, url, ask):
     store.insert([_new(number + 7, 1)])
     with (
         closing(open_reader(url)) as reader,
-        pytest.raises(RequestError, match="the task of 1 stored reports is unknown"),
+        pytest.raises(RequestError, match="1 stored reports belong to an unknown task"),
     ):
         stored_reports.reports(reader)
 

@@ -115,7 +115,7 @@ def test_what_the_limit_does_not_allow_is_refused(collector, device, clock):
         mine.rate(item, 1)
     refusal = mine.sync().refusal
     assert isinstance(refusal, BudgetError)
-    assert "costs epsilon = 1 and 0.5 of 2.5 is left" in str(refusal)
+    assert "costs epsilon = 1, but 0.5 of your lifetime budget of 2.5 is left" in str(refusal)
     assert [place for _, place, _ in cells(asks)] == [0, 1]
     assert spent(mine) == 2
     clock.epoch(1)
@@ -132,7 +132,7 @@ def test_what_the_limit_does_not_allow_is_refused(collector, device, clock):
 def test_slots_begin_all_or_nothing(collector, device, clock):
     asks = collector("catalogue")
     mine = device(asks, lifetime="5.9")
-    with pytest.raises(BudgetError, match=r"epsilon = 6 and 5\.9 of 5\.9"):
+    with pytest.raises(BudgetError, match=r"epsilon = 6, but 5\.9 of your lifetime budget of 5\.9"):
         mine.sync()
     assert (asks.uploads, spent(mine)) == ([], 0)
 
@@ -147,7 +147,7 @@ def test_slots_go_on_when_nothing_is_left(collector, device, clock):
     clock.epoch(1)
     outcome = mine.sync()
     assert outcome.stored == 1
-    assert "0 of 7 is left" in str(outcome.refusal)
+    assert "0 of your lifetime budget of 7 is left" in str(outcome.refusal)
     second = {place: symbol for epoch, place, symbol in cells(asks) if epoch == 1}
     assert [second[place] for place in range(1, 6)] == [first[place] for place in range(1, 6)]
     assert spent(mine) == 7
@@ -210,7 +210,9 @@ def test_what_a_first_report_costs_does_not_hang_on_what_was_rated(
             if most == "1":
                 mine.sync()
             else:
-                with pytest.raises(BudgetError, match=r"epsilon = 12 and 11 of 17"):
+                with pytest.raises(
+                    BudgetError, match=r"epsilon = 12, but 11 of your lifetime budget of 17"
+                ):
                     mine.sync()
     assert len(asks.reports) == 1
 

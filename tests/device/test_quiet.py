@@ -48,7 +48,7 @@ def test_nothing_is_told_by_errors_logs_or_representations(
     asks = collector(plan, items=[ITEM, "b"])
     mine = device(asks, lifetime="4.5", token=TOKEN)
     said = everything_that_may_go_wrong(mine, asks, clock)
-    assert any("left for your lifetime" in sentence for sentence in said)
+    assert any("lifetime budget" in sentence for sentence in said)
     assert any("not on the scale" in sentence for sentence in said)
     parts = [mine, mine._store, mine._provider, mine._documents, mine._transport]
     out = capfd.readouterr()

@@ -59,13 +59,14 @@ def test_a_stored_rating_outside_of_its_task_is_refused(copied, fault):
 def test_reports_of_an_unknown_task_are_counted_and_refused(copied, name, number):
     path = executed(copied(f"{name}.collector.db"), (one_report("task"), (number,)))
     with pytest.raises(
-        RequestError, match=r"the task of 1 stored reports is unknown, such as of report [0-9A-F]"
+        RequestError,
+        match=r"1 stored reports belong to an unknown task, for example [a-z]+ [0-9A-F]",
     ):
         use_collector(path)
     with closing(sqlite3.connect(path)) as db:
         (count,) = db.execute("SELECT count(*) FROM reports").fetchone()
     executed(path, ("UPDATE reports SET task = ?", (number,)))
-    with pytest.raises(RequestError, match=f"the task of {count} stored reports is unknown"):
+    with pytest.raises(RequestError, match=f"{count} stored reports belong to an unknown task"):
         use_collector(path)
 
 
@@ -105,9 +106,9 @@ DEVICE_FAULTS = {
     "answer.row": ("UPDATE OR REPLACE answer SET row = 9", "answer.row must be from 0 to"),
     "last.channel": ("UPDATE OR REPLACE last SET channel = -1", "last.channel must be from 0 to 1"),
     "text level": ("UPDATE rating SET level = 'x'", "rating.level has a value of another type"),
-    "spent": ("UPDATE person SET spent = -1", "row in its table person is missing or damaged"),
-    "secret": ("UPDATE person SET secret = x'00'", "row in its table person is missing or damaged"),
-    "nobody": ("DELETE FROM person", "row in its table person is missing or damaged"),
+    "spent": ("UPDATE person SET spent = -1", "row in its person table is missing or damaged"),
+    "secret": ("UPDATE person SET secret = x'00'", "row in its person table is missing or damaged"),
+    "nobody": ("DELETE FROM person", "row in its person table is missing or damaged"),
     "no such task": ("UPDATE rating SET task = 77", "a row of rating refers to a missing row"),
     "renamed column": ("ALTER TABLE rating RENAME level TO stars", "columns differ: rating.level"),
 }

@@ -50,7 +50,9 @@ def test_what_is_no_amount_is_refused():
 
 
 def test_the_refusal_says_what_is_left():
-    with pytest.raises(BudgetError, match=r"costs epsilon = 2 and 1\.5 of 50 is left"):
+    with pytest.raises(
+        BudgetError, match=r"costs epsilon = 2, but 1\.5 of your lifetime budget of 50"
+    ):
         Ledger(nano("50"), nano("48.5")).debit(nano("2"))
     assert Ledger(limit=5, spent=9).left == 0
     assert Decimal(nats(Ledger(7).left)) * NANO == 7

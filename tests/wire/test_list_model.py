@@ -72,7 +72,7 @@ def test_a_place_has_two_bytes_as_long_as_they_suffice(n, size):
     back = ListModel.from_bytes(model.to_bytes())
     assert back.weights_of(0) == ((n - 1,), (1.0,))
     wrong = replace(popular(n), neighbours=ItemNeighbours(1, last + last, halves))
-    with pytest.raises(RequestError, match=rf"1 neighbors of each item require .*{n * size}"):
+    with pytest.raises(RequestError, match=rf"1 neighbors per item require .*{n * size}"):
         wrong.to_bytes()
 
 

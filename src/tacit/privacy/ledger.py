@@ -100,7 +100,7 @@ class Ledger:
             raise RequestError(f"A debit must be at least 0 nano-epsilon, got {amount}.")
         if not self.affords(amount):
             raise BudgetError(
-                f"This answer costs epsilon = {nats(amount)} and {nats(self.left)} of "
-                f"{nats(self.limit)} is left for your lifetime: no answer is drawn."
+                f"This answer costs epsilon = {nats(amount)}, but {nats(self.left)} of your "
+                f"lifetime budget of {nats(self.limit)} is left, so no answer is drawn."
             )
         return type(self)(self.limit, self.spent + amount)

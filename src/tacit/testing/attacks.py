@@ -101,7 +101,7 @@ def accuses_nobody(attack: AbstractAttack) -> None:
     leaks = [finding for _, findings in played(attack) for finding in findings if finding.leaks]
     if leaks:
         raise AssertionError(
-            f"The attack finds a leak in reports through a correct channel: {leaks[0]}."
+            f"The attack reports a leak although the channel is correct: {leaks[0]}."
         )
 
 

@@ -62,7 +62,7 @@ def of_json(value: Any) -> Channel:
     if fields["id"] != channel.id:
         raise CertificateError(
             f"The channel declares id {strict.brief(fields['id'], 64)}, "
-            f"its table has {channel.id}: it was changed in transit; fetch it again."
+            f"but its table has id {channel.id}: it was changed in transit; fetch it again."
         )
     certify(channel)
     return channel
@@ -87,7 +87,9 @@ def _scale_of(levels: tuple[Decimal, ...]) -> RatingScale:
     step = others[0] - first if others else Decimal(1)
     scale = RatingScale(first, levels[-1], step)
     if scale.levels != levels:
-        raise RequestError("The levels of this channel are not evenly spaced; no scale names them.")
+        raise RequestError(
+            "The levels of this channel are not evenly spaced, so they are not a rating scale."
+        )
     return scale
 
 

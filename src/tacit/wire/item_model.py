@@ -103,7 +103,7 @@ def _scale(known: dict[str, Any]) -> RatingScale:
     except RequestError as error:
         raise DataError(f"{WHAT} is malformed: {error}") from None
     if str(scale) != text:
-        raise DataError(f"{WHAT} has the scale {text[:60]!r}, which is spelled {scale}.")
+        raise DataError(f"{WHAT} has the scale {text[:60]!r}, which must be written {scale}.")
     return scale
 
 

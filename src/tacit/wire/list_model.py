@@ -140,8 +140,8 @@ class ListModel:
         lengths = tuple(memoryview(part).nbytes for part in parts)
         if lengths != header.sizes:
             raise RequestError(
-                f"The arrays of this list model have {lengths} bytes, and {len(header.items)} "
-                f"items, {header.factors} factors and {header.neighbours} neighbors of each item "
+                f"The arrays of this list model occupy {lengths} bytes, but {len(header.items)} "
+                f"items with {header.factors} factors and {header.neighbours} neighbors per item "
                 f"require {header.sizes}."
             )
         fields = {
@@ -154,7 +154,7 @@ class ListModel:
         if len(data) > MOST_BYTES:
             raise RequestError(
                 f"This list model has {len(data):,} bytes, more than {MOST_BYTES:,}; use fewer "
-                "factors, or fewer neighbors of each item."
+                "factors, or fewer neighbors per item."
             )
         ListModel.from_bytes(data)  # a model that devices would reject is not published
         return data

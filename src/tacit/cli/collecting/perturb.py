@@ -15,7 +15,9 @@ def perturb(
     output: Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")],
     channel: Annotated[
         str,
-        typer.Option(help="The channel, such as optimal, or auto.", autocompletion=plugins.CHANNEL),
+        typer.Option(
+            help="The channel: auto, or a name such as optimal.", autocompletion=plugins.CHANNEL
+        ),
     ] = "auto",
     plan: options.PlanName = "rated",
     cap: Annotated[int | None, typer.Option(help="Maximum number of ratings per user.")] = None,
@@ -33,9 +35,9 @@ def perturb(
     """Randomize every rating or slot and write the reports.
 
     The output contains only the reports. The noise comes from the operating system, so a second run
-    produces different reports. With the plan catalogue, reports are written block by block, and
-    memory holds one block at a time. With Spark, workers randomize the ratings user by user and
-    write the same kind of file.
+    produces different reports. With the plan catalogue, reports are written block by block, to
+    limit memory. With Spark, workers randomize the ratings user by user and write the same kind of
+    file.
 
     Examples:
 

@@ -61,7 +61,7 @@ def simulate(
 ) -> None:
     """Simulate users of a ratings file as devices over HTTP.
 
-    Each user has a separate device with its own ledger. Raw item ids must be those of the
+    Each user has a separate device with its own ledger. Item ids must match those of the
     collector's task. This machine sends exactly what the devices would send: reports with noise
     from the operating system. Every run creates new devices, so a second run reports for all users
     again, under other pseudonyms.

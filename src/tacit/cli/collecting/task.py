@@ -22,7 +22,8 @@ def task(
     epsilon: Annotated[
         str | None,
         typer.Option(
-            help="Epsilons in nats per value or slot. Users choose among several, as in 1,2,4."
+            help="Epsilons in nats per value or slot. If there are several, such as 1,2,4, users "
+            "choose."
         ),
     ] = None,
     provider: Annotated[
@@ -66,7 +67,7 @@ def task(
     hash of its bytes. Epoch 0 begins when the task is written. Item ids may be read from a ratings
     file, with a warning. The catalogue then reveals the set of rated items, which the task lists as
     not covered by its guarantee. A device answers only if it reaches the collector at --provider,
-    written as in the address bar of a browser.
+    written as in a browser's address bar.
 
     Examples:
 

@@ -41,9 +41,7 @@ def compare(
     seeds: Annotated[int, typer.Option(help="Number of repetitions, with splits 0, 1, ..")] = 1,
     plan: options.PlanOfScale = None,
     cap: Annotated[int | None, typer.Option(help="Maximum number of ratings per user.")] = None,
-    mode: Annotated[
-        str, typer.Option(help="Mode of the trainers: strict, faithful or both.")
-    ] = "strict",
+    mode: Annotated[str, typer.Option(help="Trainer mode: strict, faithful or both.")] = "strict",
     delta: Annotated[
         float, typer.Option(help="Delta of tight_epsilon and of trainers that require one.")
     ] = 1e-6,

@@ -32,8 +32,8 @@ def crossdomain(
     neighbour_epsilon: Annotated[
         str | None,
         typer.Option(
-            help="Epsilons in nats of the neighbor selection, comma-separated, in addition "
-            "to those of the replacements."
+            help="Epsilons of neighbor selection in nats, comma-separated, in addition to those "
+            "of item replacement."
         ),
     ] = None,
     delta: Annotated[float, typer.Option(help="Delta of guarantees that require one.")] = 1e-6,
@@ -62,7 +62,9 @@ def crossdomain(
     ] = None,
     decay: Annotated[
         str | None,
-        typer.Option(help="Decay rates of older ratings, comma-separated. [no decay]"),
+        typer.Option(
+            help="Decay rates that reduce the weight of older ratings, comma-separated. [no decay]"
+        ),
     ] = None,
     test_share: Annotated[
         float, typer.Option(help="Share of the overlapping users to test on.")

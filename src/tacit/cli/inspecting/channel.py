@@ -22,7 +22,7 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            help="The channel, such as randomized-response, or auto.",
+            help="The channel: auto, or a name such as randomized-response.",
             autocompletion=plugins.CHANNEL,
         ),
     ],

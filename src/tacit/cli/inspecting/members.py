@@ -28,8 +28,8 @@ def members(
 ) -> None:
     """List channels, models, trainers, readers or data sets.
 
-    Other options accept these names. Components of plug-ins are listed last, with their origin or
-    the reason why they cannot be loaded or are rejected.
+    Other options accept these names. Plug-in components are listed last, with their origin, or
+    with the reason why they were rejected.
 
     Examples:
 

@@ -60,7 +60,7 @@ def fit(
     factors: Annotated[
         int | None, typer.Option(help="Number of factors, for a model with factors.")
     ] = None,
-    mode: Annotated[str, typer.Option(help="Mode of a trainer: strict or faithful.")] = "strict",
+    mode: Annotated[str, typer.Option(help="Trainer mode: strict or faithful.")] = "strict",
     delta: Annotated[float, typer.Option(help="Delta of a trainer that requires one.")] = 1e-6,
     seed: Annotated[int, typer.Option(help="Seed of the model's random start.")] = 0,
     format: Format = None,

@@ -33,7 +33,7 @@ def recommend(
     """Print the top items of a user, best first.
 
     The command prints each item with its predicted rating. Without --profile, the recommendations
-    come from the provider's estimate from the user's reports. With --profile, they are personalized
+    are those of the provider, based on the user's reports. With --profile, they are personalized
     with the user's true ratings, as on the device, and exclude the items in the profile. A list
     model stores no users and requires --profile.
 

@@ -368,8 +368,8 @@ class PostgresReader:
         query = sql.SQL(UNKNOWN).format(sql.SQL(number))
         for count, report in self._connection.execute(query):
             raise RequestError(
-                f"The database is damaged (the task of {count} stored reports is unknown, such as "
-                f"of report {report}); restore a backup."
+                f"The database is damaged ({count} stored reports belong to an unknown task, for "
+                f"example report {report}); restore a backup."
             )
 
     def _check_rows(self, task: int, least: int, most: int) -> None:

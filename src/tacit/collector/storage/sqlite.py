@@ -320,7 +320,7 @@ class SqliteReader:
             count, report = self._database.execute(UNKNOWN.format(number)).fetchone()
             if count:
                 raise sqlite3.DatabaseError(
-                    f"the task of {count} stored reports is unknown, such as of report {report}"
+                    f"{count} stored reports belong to an unknown task, for example report {report}"
                 )
 
     def close(self) -> None:

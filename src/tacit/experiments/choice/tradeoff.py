@@ -140,8 +140,8 @@ def tradeoff(rows: Sequence[ResultRow], where: str) -> Tradeoff:
     baseline = [row.rmse for row in mine if row.epsilon is None]
     if len(units) != 1 or not top or not baseline:
         raise RequestError(
-            f"A trade-off requires rows with the same unit at the {where}, "
-            "including the non-private baseline and the mean."
+            f"A trade-off at the {where} requires rows of one unit, the non-private baseline and "
+            "the mean rating."
         )
     errors = {
         epsilon: [row.rmse for row in mine if row.epsilon == epsilon]

@@ -172,7 +172,7 @@ def _together(presence: PresenceMatrix) -> float:
     if queried <= 1:
         raise RequestError(
             "Co-occurrence requires at least two slots per user, but the reports "
-            "have one; sample more slots, or choose the model popularity."
+            "have one; sample more slots, or choose the popularity model."
         )
     return n * (queried - 1) / (queried * (n - 1)) if n > 1 else 1.0
 

@@ -182,9 +182,7 @@ def least_multiplier(epsilon: str, delta: str) -> float:
     """
     low, high = LEAST, MOST
     if not _keeps(high, epsilon, delta) or _keeps(low, epsilon, delta):
-        raise RequestError(
-            f"No noise level reaches epsilon {epsilon} at delta {delta} without exceeding it."
-        )
+        raise RequestError(f"No noise level satisfies epsilon {epsilon} at delta {delta}.")
     for _ in range(HALVINGS):
         middle = sqrt(low * high)
         low, high = (low, middle) if _keeps(middle, epsilon, delta) else (middle, high)
@@ -223,7 +221,7 @@ def from_library() -> None:
     """Raise `RequestError` where the extra `curator` is not installed."""
     if not find_spec("dp_accounting"):
         raise RequestError(
-            "Curator trainers require dp-accounting for their epsilon, which is not installed. "
+            "Curator trainers compute their epsilon with dp-accounting, which is not installed. "
             "Run pip install 'tacit-recommender[curator]'."
         )
 

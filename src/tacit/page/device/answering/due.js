@@ -131,7 +131,7 @@ function affordAll(cells, answers) {
   if (affords(answers.ledger, cost)) return;
   throw new BudgetError(
     `A first answer for all ${cells} places costs epsilon = ${nats(cost)} and ` +
-      `${nats(left(answers.ledger))} is left for your lifetime: nothing is drawn.`,
+      `${nats(left(answers.ledger))} is left of your lifetime budget, so nothing is drawn.`,
   );
 }
 

@@ -62,7 +62,7 @@ export async function ofJson(value) {
     const { id } = known;
     const declared = typeof id === "object" && id !== null ? "nothing" : String(id).slice(0, 64);
     throw new CertificateError(
-      `The channel declares id ${declared}, its table has ${channel.id}: ` +
+      `The channel declares id ${declared}, but its table has id ${channel.id}: ` +
         "it was changed in transit; fetch it again.",
     );
   }
