@@ -1,6 +1,9 @@
 """The first minute: names can be found, versions asked for, and ids are ids."""
 
+import contextlib
+import inspect
 import re
+import runpy
 from importlib.metadata import version
 from pathlib import Path
 
@@ -11,11 +14,30 @@ import pytest
 import tacit
 from tacit import RequestError, fit, from_frame
 
+ROOT = Path(__file__).parent.parent
+
 
 def test_every_public_name_is_listed_and_there():
     assert dir(tacit) == sorted([*tacit.__all__, "__version__"])
     assert {"fit", "load", "evaluate", "choose_channel", "fold_in"} < set(tacit.__all__)
     assert all(getattr(tacit, name) is not None for name in dir(tacit))
+
+
+def test_no_public_name_is_of_the_list_of_private_words():
+    """Names, members and parameters, by the patterns that the language gate counts."""
+    pattern = runpy.run_path(str(ROOT / ".ci" / "language.py"))["NAMES"]
+    assert pattern.search("own_items")
+    found = []
+    for name in tacit.__all__:
+        public = getattr(tacit, name)
+        members = inspect.getmembers(public) if inspect.isclass(public) else []
+        open_members = [(key, value) for key, value in members if not key.startswith("_")]
+        names = [name, *(key for key, _ in open_members)]
+        for value in (public, *(value for _, value in open_members)):
+            with contextlib.suppress(TypeError, ValueError):
+                names += inspect.signature(value).parameters
+        found += [(name, each) for each in names if pattern.search(each)]
+    assert found == []
 
 
 def test_the_version_is_the_packages(run):

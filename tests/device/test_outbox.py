@@ -53,7 +53,7 @@ def test_a_kept_store_sends_the_same_bytes_after_it_was_closed(collector, device
 @pytest.mark.parametrize("failure", [None, *map(Answer, (408, 429, 431, 500, 503))])
 def test_not_now_is_tried_again_later_and_later(collector, device, clock, failure):
     shares = iter([0.0, 1.0, 0.5] + [1.0] * 9)
-    asks, mine = rated(collector, device, chance=lambda: next(shares))
+    asks, mine = rated(collector, device, random_share=lambda: next(shares))
     waits = []
     for _ in range(11):
         asks.script, asks.stores = [failure], False
@@ -67,7 +67,7 @@ def test_not_now_is_tried_again_later_and_later(collector, device, clock, failur
 
 
 def test_it_is_silent_until_then_and_forgets_a_failure_that_is_over(collector, device, clock):
-    asks, mine = rated(collector, device, chance=lambda: 1.0)
+    asks, mine = rated(collector, device, random_share=lambda: 1.0)
     asks.script = [Answer(503, retry_after=1000)]
     assert mine.sync().again == clock.now + 1060
     calls = len(asks.asked)
@@ -83,7 +83,7 @@ def test_it_is_silent_until_then_and_forgets_a_failure_that_is_over(collector, d
 
 
 def test_only_an_outbox_that_got_through_ends_a_failure(collector, device, clock):
-    asks, mine = rated(collector, device, chance=lambda: 1.0)
+    asks, mine = rated(collector, device, random_share=lambda: 1.0)
     spans = []
     for answer in (Answer(503), Answer(403), None, Answer(200), Answer(500)):
         asks.script, asks.stores = [answer], False
@@ -98,7 +98,7 @@ def test_only_an_outbox_that_got_through_ends_a_failure(collector, device, clock
 
 def test_an_empty_outbox_got_nothing_through(collector, device, clock):
     asks = collector()
-    mine = device(asks, chance=lambda: 1.0)
+    mine = device(asks, random_share=lambda: 1.0)
     mine.rate(100, 3)
     mine.sync()
     spans = []

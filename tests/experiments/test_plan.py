@@ -19,9 +19,9 @@ from tacit.planning.population import (
     MadeUpWorld,
     Population,
     asked_rounds,
-    asked_slots,
     curator_epsilon,
     extrapolated,
+    reported_slots,
 )
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.readers import synthetic
@@ -90,7 +90,7 @@ def test_fewer_people_tell_as_much_of_each_item(name, people):
     terms = SlotTerms(
         plan=name, cap=None, epsilon="1.0", slot=NO_PRIVACY, person=NO_PRIVACY, information=0.0
     )
-    found = asked_slots(
+    found = reported_slots(
         terms, "auto", people, simulated=20_000, n_items=1000, density=0.03, scale=SCALE
     )
     assert found.people * found.slots <= 10**6
@@ -119,7 +119,7 @@ def test_few_people_are_asked_what_they_are_asked():
         person=NO_PRIVACY,
         information=0.0,
     )
-    found = asked_slots(terms, "auto", 500, 500, n_items=80, density=0.1, scale=SCALE)
+    found = reported_slots(terms, "auto", 500, 500, n_items=80, density=0.1, scale=SCALE)
     assert (found.people, found.slots, found.channel.epsilon, found.share) == (500, 5, "1", 1)
 
 

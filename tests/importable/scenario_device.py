@@ -88,7 +88,7 @@ class Life:
         """The device, opened anew after it was closed."""
         self.client = self.client or Client(
             self.path, "https://films.example", **self.terms, transport=self.provider,
-            clock=lambda: self.now, words=self.words.__next__, chance=lambda: 0.5,
+            clock=lambda: self.now, words=self.words.__next__, random_share=lambda: 0.5,
         )  # fmt: skip
         return self.client
 

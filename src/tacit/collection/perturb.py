@@ -35,7 +35,7 @@ def perturb(
     Raises `RequestError` if the ratings are on another scale than the channels.
     """
     on_scale = on_scale_of(plan, ratings)
-    if plan.asked_slots(on_scale.n_items) is not None:
+    if plan.reported_slots(on_scale.n_items) is not None:
         blocks = slot_reports(on_scale, plan, channel_of_person=channel_of_person, words=words)
         return reports_of(on_scale, plan, _joined(list(blocks)))
     # A file may be sorted by rating. Reports in its order would be a noisy monotone sequence, and
@@ -56,7 +56,7 @@ def on_scale_of(plan: Plan, ratings: object) -> Ratings:
 
     Raises `RequestError` for `Ratings` on another scale, and for an argument that is not a plan.
     """
-    if not hasattr(plan, "asked_slots"):
+    if not hasattr(plan, "reported_slots"):
         raise RequestError(f"plan must be a plan such as Rated(channel), got {plan!r}.")
     if not isinstance(ratings, Ratings):
         return as_ratings(ratings, scale=_scale(plan.channels[0]))

@@ -42,7 +42,7 @@ class Plan(Protocol):
         """Epsilon of all values of one user together; None without a cap."""
         ...
 
-    def asked_slots(self, n_items: int) -> int | None:
+    def reported_slots(self, n_items: int) -> int | None:
         """Return how many slots of a catalogue each user reports; None for rated ones only."""
         ...
 

@@ -79,7 +79,7 @@ class Rated:
             exact=True,
         )
 
-    def asked_slots(self, n_items: int) -> None:
+    def reported_slots(self, n_items: int) -> None:
         """Return None: unrated slots are not reported."""
 
     @property
@@ -190,7 +190,7 @@ class Catalogue:
     def values_epsilon(self) -> None:
         """None: values are not separate from presence; see `user_guarantee`."""
 
-    def asked_slots(self, n_items: int) -> int:
+    def reported_slots(self, n_items: int) -> int:
         """Return the number of items."""
         return n_items
 
@@ -269,7 +269,7 @@ class Sample:
     def values_epsilon(self) -> None:
         """None: values are not separate from presence; see `user_guarantee`."""
 
-    def asked_slots(self, n_items: int) -> int:
+    def reported_slots(self, n_items: int) -> int:
         """Return K, or the number of items of a smaller catalogue."""
         return min(self.slots, n_items)
 

@@ -68,7 +68,7 @@ def write_perturbed(
     both do.
     """
     ratings.require_distinct_pairs()  # one report per slot
-    if plan.asked_slots(ratings.n_items) is None:
+    if plan.reported_slots(ratings.n_items) is None:
         reports = perturb(ratings, plan)
         write_reports(reports, path)
         return len(reports)

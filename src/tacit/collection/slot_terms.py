@@ -120,7 +120,7 @@ def _information(plan: Plan, n_items: int) -> float:
 
     About theta, in 1 / stars^2. On a one-level scale, about the logarithm of the number of raters.
     """
-    slots, channel = plan.asked_slots(n_items) or 0, plan.channels[0]
+    slots, channel = plan.reported_slots(n_items) or 0, plan.channels[0]
     density = RATED_SHARE
     if plan.cap is not None:
         density = min(density, plan.cap / slots)

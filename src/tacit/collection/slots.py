@@ -93,7 +93,7 @@ def _channels_of_people(
 
 
 def _slots(ratings: Ratings, plan: Plan) -> int:
-    slots = plan.asked_slots(ratings.n_items)
+    slots = plan.reported_slots(ratings.n_items)
     if slots is None:
         raise RequestError(f"The plan {plan.name} has no slots; use `perturb`.")
     return slots

@@ -71,7 +71,7 @@ def write_perturbed_on_spark(
 def _check_request(ratings: Ratings, plan: Plan) -> None:
     """Raise errors here that every worker would raise; nothing is drawn."""
     ratings.require_distinct_pairs()
-    if plan.asked_slots(ratings.n_items) is not None:
+    if plan.reported_slots(ratings.n_items) is not None:
         slot_reports(ratings, plan)  # a generator: draws on the first block
     else:
         perturb(ratings.where(np.zeros(len(ratings), np.bool_)), plan)
@@ -80,7 +80,7 @@ def _check_request(ratings: Ratings, plan: Plan) -> None:
 def _drawn(spark: Any, ratings: Ratings, plan: Plan, task: "_Perturb") -> Any:
     """Return the job, a lazy frame of reports."""
     slots = len(ratings) // max(1, ratings.n_users) + 1
-    if plan.asked_slots(ratings.n_items) is not None:
+    if plan.reported_slots(ratings.n_items) is not None:
         slots = ratings.n_items  # sampling materializes all items
     pieces = max(16, ratings.n_users * slots // PIECE)
     most = "spark.sql.execution.arrow.maxRecordsPerBatch"

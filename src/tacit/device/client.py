@@ -48,7 +48,7 @@ class Client:
     decimal strings. `token`: enrolment token. `task`: address of the task to report to; default:
     the collector's first task. `insecure`: whether a `url` of http may lead to another machine,
     where all intermediaries can read and modify the traffic. `transport`, `clock` (Unix seconds),
-    `words` and `chance` are replaced in tests only.
+    `words` and `random_share` are replaced in tests only.
 
     For contents, times and names of reports see docs/reference/wire.md. Raises `RequestError` if
     the store is in use or the `url` is not allowed, and what `sync` raises for a first task.
@@ -67,7 +67,7 @@ class Client:
         transport: Transport | None = None,
         clock: Callable[[], float] = time.time,
         words: Words = secret_word,
-        chance: Chance = some_share,
+        random_share: Chance = some_share,
     ) -> None:
         must_be(str, url, "a URL", "write it as a string, as in 'https://films.example'")
         must_be(
@@ -85,7 +85,7 @@ class Client:
                 f"task must be an address of 64 hexadecimal digits, got '{task[:64]}'."
             )
         self._most, self._pinned = most_epsilon, task
-        self._clock, self._words, self._chance = clock, words, chance
+        self._clock, self._words, self._chance = clock, words, random_share
         self._open = ExitStack()
         self._transport = transport or self._open.enter_context(
             closing(Http(url, token, insecure=insecure))
@@ -94,7 +94,7 @@ class Client:
         self._known: tuple[Task, int, dict[str, int]] | None = None
         try:
             self._provider = Provider(self._store, url)
-            self._documents = Documents(self._provider, self._transport, clock, chance)
+            self._documents = Documents(self._provider, self._transport, clock, random_share)
             self._meet(self._documents.known(task) or self._documents.asked(task))
         except BaseException:
             self.close()

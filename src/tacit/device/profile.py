@@ -138,20 +138,20 @@ class ListProfile:
     Ids are matched as strings. Items unknown to the model are ignored. `scores`: one per item of
     the model, in its order, including own items; as secret as the items. No score can overflow: the
     values of a list model are too small. Raises `RequestError` if `model` is not a `ListModel`, or
-    if `own_items` is not a list of ids or contains no known item.
+    if `items` is not a list of ids or contains no known item.
     """
 
-    def __init__(self, model: ListModel, own_items: Iterable[Item]) -> None:
+    def __init__(self, model: ListModel, items: Iterable[Item]) -> None:
         must_be(
             ListModel, model, "a list model", "pass the published model, as `list_model` returns it"
         )
-        must_be(Iterable, own_items, "a list of item ids", GIVE_IDS)
-        if isinstance(own_items, str | bytes):  # a string is not a list of ids
+        must_be(Iterable, items, "a list of item ids", GIVE_IDS)
+        if isinstance(items, str | bytes):  # a string is not a list of ids
             raise RequestError(
-                f"Expected a list of item ids, got {type(own_items).__name__}; {GIVE_IDS}."
+                f"Expected a list of item ids, got {type(items).__name__}; {GIVE_IDS}."
             )
         places = index_by_id(model.items)
-        had = [str(item) for item in own_items]
+        had = [str(item) for item in items]
         self._items = model.items
         # Sorted, so that results do not depend on the order of the items.
         self._own = sorted({places[item] for item in had if item in places})

@@ -208,14 +208,14 @@ def every_item(
     return scored
 
 
-def fold_in(fitted: Fitted, own: Ratings) -> Fitted:
-    """Return the model with every user's factors solved on the device from `own` ratings.
+def fold_in(fitted: Fitted, ratings: Ratings) -> Fitted:
+    """Return the model with every user's factors solved on the device from true `ratings`.
 
     Users and items are matched by raw id. Raises `RequestError` if `fitted` is not a `Fitted`, or
-    if `own` is not a `Ratings`, is on another scale, or shares no user and item with the model.
+    if `ratings` is not a `Ratings`, is on another scale, or shares no user and item with the model.
     """
     model = _downloaded(fitted)
-    return replace(fitted.on_devices(), people=model.people(*_everybody(fitted, own)))
+    return replace(fitted.on_devices(), people=model.people(*_everybody(fitted, ratings)))
 
 
 def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:

@@ -179,7 +179,7 @@ class Fleet:
             lifetime=self.lifetime,
             token=self.token,
             insecure=self.insecure,
-            chance=lambda: some_share() / SPEEDUP,
+            random_share=lambda: some_share() / SPEEDUP,
         )
 
     def _check(self, ratings: Ratings) -> None:

@@ -123,7 +123,7 @@ class Deployment:
     def _slots(self, kind: str, terms: SlotTerms, predictions: Sequence[Prediction]) -> PlanRow:
         items, scale = self.population.items, self.population.scale
         chosen = plan_of(terms.plan, AUTO, terms.epsilon, scale, terms.cap)
-        places = chosen.asked_slots(items) or items
+        places = chosen.reported_slots(items) or items
         return _row(
             kind,
             predictions,

@@ -183,7 +183,7 @@ def asked_rounds(training: PGMF, epsilon: str, people: int, simulated: int) -> A
     )
 
 
-def asked_slots(
+def reported_slots(
     terms: SlotTerms,
     through: str,
     people: int,

@@ -19,9 +19,9 @@ from tacit.planning.population import (
     MadeUpWorld,
     Population,
     asked_rounds,
-    asked_slots,
     curator_epsilon,
     extrapolated,
+    reported_slots,
 )
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
@@ -57,7 +57,7 @@ def of_slots(
         # The cap applies to the complete catalogue, even if fewer slots are simulated.
         known = known.where(kept_rows(known, terms.cap))
     density = len(known) / (known.n_users * known.n_items)
-    sample = asked_slots(
+    sample = reported_slots(
         terms,
         through,
         people=population.people,

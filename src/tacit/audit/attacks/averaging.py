@@ -85,7 +85,7 @@ def _life(task: Task, rows: Symbols, syncs: int, words: Callable[[], int]) -> Sy
         transport=ear,
         clock=lambda: float(now[0]),
         words=words,
-        chance=lambda: 0.5,
+        random_share=lambda: 0.5,
     )
     with device:
         for item, row in enumerate(rows.tolist()):
