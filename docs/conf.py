@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 project, author, copyright = "Tacit", "the Tacit authors", "the Tacit authors"
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {"navbar_persistent": ["search-field"], "navbar_end": [], "footer_end": []}
 html_sidebars = {"**": ["sidebar-nav-bs"]}
@@ -18,7 +18,13 @@ exclude_patterns = ["_build"]
 
 
 def in_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings are plain text: names in backticks, formulas in indented blocks."""
+    """Docstrings are plain text: names in backticks, formulas in indented blocks.
+
+    Napoleon parses those with numpydoc sections, in which an indented line is no formula.
+    """
+    if any(line and set(line) == {"-"} for line in lines):
+        lines[:] = [re.sub(r"`+([^`]+)`+", r"``\1``", line) for line in lines]
+        return
     found: list[str] = []
     in_formula = False
     for line in lines:
@@ -32,4 +38,4 @@ def in_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[s
 
 def setup(app: Any) -> None:
     """Called by Sphinx."""
-    app.connect("autodoc-process-docstring", in_rst)
+    app.connect("autodoc-process-docstring", in_rst, priority=400)  # before Napoleon
