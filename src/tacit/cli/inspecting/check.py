@@ -42,7 +42,8 @@ def check(
         if verdict.fault is not None:
             typer.echo(f"       {verdict.fault}")
     count = len(battery.claims)
-    typer.echo(f"{member}, a {battery.kind}: {count - failed} of {count} claims hold.")
+    article = "an" if battery.kind[0] in "aeiou" else "a"
+    typer.echo(f"{member}, {article} {battery.kind}: {count - failed} of {count} claims hold.")
     typer.echo(f"Not tested: {UNPROVED[battery.kind]}.")
     if failed:
         sys.exit(1)

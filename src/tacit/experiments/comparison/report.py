@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from tacit.collection.plans import IDENTITY
+from tacit.collection.plans import IDENTITY, protects_presence
 from tacit.experiments.attacks.attacks import AttackRow
 from tacit.experiments.attacks.report import attack_section
 from tacit.experiments.comparison.chart import TITLES, Chart
@@ -191,5 +191,6 @@ def _method(rows: Sequence[ResultRow], split: str) -> dict[str, str]:
 
 
 def _public(rows: Sequence[ResultRow]) -> str:
-    slots = any(row.unit == "slot" for row in rows)
-    return "the set of users and the catalogue" if slots else "which items each user rated"
+    plans = {row.plan for row in rows if row.channel not in (None, IDENTITY)}
+    hidden = plans and all(map(protects_presence, plans))
+    return "the set of users and the catalogue" if hidden else "which items each user rated"
