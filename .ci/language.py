@@ -207,13 +207,17 @@ def main(arguments: list[str]) -> int:
         for text in texts():
             if place(text.file) in arguments[1:] and matches(text):
                 where = f"{text.file.relative_to(ROOT)}:{text.line}"
-                print(f"{where}: {text.kind}: {' '.join(text.words.split())}")
+                found = NAMES.search(text.words) if text.kind == "names" else None
+                shown = [found[0]] if found else PATTERN.findall(CODE.sub(" ", text.words))
+                print(f"{where}: {text.kind}: {', '.join(shown)}: {' '.join(text.words.split())}")
         return 0
     today = counts()
     _print(today)
     before = json.loads(COUNTS.read_text()) if COUNTS.exists() else today
     if risen := _risen(today, before):
-        print("\n".join(["", "Counts that rose:", *risen]), file=sys.stderr)
+        rooms = " ".join(dict.fromkeys(line.partition(":")[0] for line in risen))
+        hint = f"To see the matches: python .ci/language.py --list {rooms}"
+        print("\n".join(["", "Counts that rose:", *risen, hint]), file=sys.stderr)
         return 1
     if arguments == ["--write"]:
         COUNTS.write_text(json.dumps(today, indent=1) + "\n")

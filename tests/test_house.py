@@ -18,6 +18,7 @@ import typer.main
 
 import tacit
 from tacit import errors
+from tacit.audit.attacks import ATTACKS
 from tacit.channels import MECHANISMS
 from tacit.cli import app
 from tacit.crossdomain import SYSTEMS
@@ -102,7 +103,7 @@ def test_the_pages_name_no_option_that_is_not_there():
         assert named <= known, f"{name} names {', '.join(sorted(named - known))}"
 
 
-@pytest.mark.parametrize("member", [*MECHANISMS, *MODELS, *names(), *SYSTEMS, *FORMATS])
+@pytest.mark.parametrize("member", [*MECHANISMS, *MODELS, *names(), *SYSTEMS, *FORMATS, *ATTACKS])
 def test_every_member_is_on_the_page_about_extending(member):
     assert f"`{member}`" in PAGES["how-to/extending.md"]
 

@@ -1,5 +1,6 @@
 """An experiment file runs what was run: same data, splits, systems, settings and channels."""
 
+import inspect
 import json
 import re
 import tomllib
@@ -9,7 +10,11 @@ import pytest
 
 from tacit import RequestError, compare
 from tacit.channels import CANDIDATES, choose_channel, compile_channel
+from tacit.cli.evaluating import experiment
+from tacit.cli.evaluating.compare import compare as compare_command
 from tacit.collection.plans import channel_of, resolve_auto
+from tacit.experiments.comparison import experiment_file
+from tacit.experiments.comparison.comparison import Comparison
 from tacit.models import MF
 from tacit.scale import RatingScale
 
@@ -312,3 +317,22 @@ def test_python_does_not_write_over_what_it_reads(tmp_path, ratings):
     with pytest.raises(RequestError, match="is an input and would be overwritten"):
         compare(ratings.to_polars(), models="bias", path=tmp_path / "out.json", people=ids)
     assert ids.read_bytes() == before
+
+
+def test_the_experiment_file_repeats_every_option_of_the_command(tmp_path, run, ratings):
+    """Each parameter is written, is an output or the engine, or has a reason here."""
+    clicks = tmp_path / "clicks.csv"
+    ratings.to_polars().select("user", "item", weight="rating").write_csv(clicks)
+    status, _, said = run(
+        "compare", clicks, "--implicit", "--positive-only", "--columns", "rating=weight",
+        "--model", "popularity", "--epsilon", 1, "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert status == 0, said
+    written = {name.replace("-", "_") for name in table(tmp_path / "out.toml")["compare"]}
+    every = Comparison(channels=["auto"], models=["bias"], epsilons=["1"])
+    written |= {name.replace("-", "_") for name in experiment_file.options(every)}
+    assert {"data", "scale", "columns", "positive_only"} <= written
+    if_given = {"catalogue", "people", "items", "format", "rounding", "person_epsilon", "factors"}
+    parameters = set(inspect.signature(compare_command).parameters) - {"context"}
+    assert parameters - written - if_given - set(experiment.WHERE) == {"implicit"}  # as a scale
+    assert run("compare", tmp_path / "out.toml", "--json", tmp_path / "again.json")[0] == 0

@@ -182,4 +182,5 @@ def compare(
         files = {"data": data, "catalogue": catalogue, "people": people, "items": items}
         reading = {"format": format, "scale": scale, "columns": columns, "rounding": rounding}
         settings = {**files, **reading, "person-epsilon": person_epsilon}
+        settings["positive-only"] = positive_only
         recorded.write(json, ratings, comparison, slots, settings, by=options.typed())
