@@ -213,7 +213,7 @@ def _not_drawn_anew(epsilon: str | None, state: Path | None) -> None:
     if state is not None and epsilon is not None:
         raise RequestError(
             "Resuming with --state needs the same reports, and --epsilon randomizes them again. "
-            "Write the reports with `tacit perturb` and fit that file with --state."
+            "Write the reports with `tacit perturb` and pass that file with --state."
         )
 
 
