@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from followed import followed
 from measure import Clock
+from tacit import fit as fit_model
 from tacit import models
 from tacit.channels import compile_channel
 from tacit.collection.plans import Rated
@@ -65,7 +66,7 @@ def fit(folder: Path, sweeps: int, *, in_memory: bool) -> Figures:
     state = {} if in_memory else {"state": folder / "state"}
     with Clock() as clock:
         reports = read_reports(folder / "reports.parquet")
-        fitted = fit(
+        fitted = fit_model(
             "channel-mf", reports, burn_in=sweeps, **SETTINGS, **state,
             advance=lambda done: ends.append(time.perf_counter()),
         )  # fmt: skip

@@ -69,7 +69,7 @@ def test_a_page_is_whole(name, page, address):
 
 
 def test_search_finds_a_page_by_its_words(page, address):
-    page.goto(address + "search.html?q=pseudonym")
+    page.goto(address + "search.html?q=threat")
     expect(
         page.locator("#search-results a[href*='explanation/threat-model']").first
     ).to_be_visible()

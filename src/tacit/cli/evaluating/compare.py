@@ -181,6 +181,6 @@ def compare(
     if json is not None:
         files = {"data": data, "catalogue": catalogue, "people": people, "items": items}
         reading = {"format": format, "scale": scale, "columns": columns, "rounding": rounding}
-        settings = {**files, **reading, "person-epsilon": person_epsilon}
-        settings["positive-only"] = positive_only
+        other = {"person-epsilon": person_epsilon, "positive-only": positive_only}
+        settings: dict[str, object] = {**files, **reading, **other}
         recorded.write(json, ratings, comparison, slots, settings, by=options.typed())
