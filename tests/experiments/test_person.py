@@ -192,6 +192,9 @@ def test_every_row_stands_where_its_own_figure_is(ratings, asked):
     trusts = [row.trust for row in placed if row.epsilon is not None]
     assert trusts == sorted(trusts, key=lambda trust: trust != "nobody")
     assert len(terms_table(terms, "1e-6").lines) == 4
+    page = asked.experiment(ratings, terms).page(rows)
+    assert "the set of users and the catalogue" in page
+    assert "which items each user rated" not in page
 
 
 def test_two_plans_at_one_epsilon_never_share_reports(ratings, asked, monkeypatch):

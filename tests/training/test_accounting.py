@@ -88,7 +88,7 @@ def test_promises_that_are_none_are_refused(monkeypatch):
     ]:
         with pytest.raises(RequestError, match=words):
             Account(epsilon, delta, SecretReleases())
-    with pytest.raises(RequestError, match="No noise level reaches"):
+    with pytest.raises(RequestError, match="No noise level satisfies"):
         least_multiplier("1000000000", "1e-6")
     monkeypatch.setattr(accounting, "find_spec", lambda name: None)
     with pytest.raises(RequestError, match=r"tacit-recommender\[curator\]"):

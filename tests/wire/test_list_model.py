@@ -112,7 +112,7 @@ def test_an_array_of_another_length_is_named_in_bytes(name):
     low = good.low_rank
     assert low is not None
     longer = {name: getattr(low, name) * 2}
-    with pytest.raises(RequestError, match=r"7 items, . factors and 2 neighbors of each item req"):
+    with pytest.raises(RequestError, match=r"7 items with . factors and 2 neighbors per item req"):
         replace(good, low_rank=replace(low, **longer)).to_bytes()
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from tacit.collection.plans import IDENTITY, protects_presence
+from tacit.collection.plans import IDENTITY
 from tacit.experiments.attacks.attacks import AttackRow
 from tacit.experiments.attacks.report import attack_section
 from tacit.experiments.comparison.chart import TITLES, Chart
@@ -22,7 +22,7 @@ from tacit.experiments.comparison.tables import (
     promises,
     slice_tables,
 )
-from tacit.experiments.defaults import POPULARITY, RANDOM
+from tacit.experiments.defaults import POPULARITY, RANDOM, STARS_PLAN
 from tacit.experiments.guarantee_text import claims, failed, plugged
 from tacit.experiments.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
@@ -192,5 +192,5 @@ def _method(rows: Sequence[ResultRow], split: str) -> dict[str, str]:
 
 def _public(rows: Sequence[ResultRow]) -> str:
     plans = {row.plan for row in rows if row.channel not in (None, IDENTITY)}
-    hidden = plans and all(map(protects_presence, plans))
+    hidden = bool(plans) and STARS_PLAN not in plans
     return "the set of users and the catalogue" if hidden else "which items each user rated"
