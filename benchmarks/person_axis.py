@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from tacit import read
-from tacit.collection.plans import IDENTITY
+from tacit.collection.named_plans import IDENTITY
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.comparison.user_level import UserLevelComparison, on_axis
 from tacit.experiments.experiment import Journal

@@ -16,7 +16,7 @@ import numpy as np
 
 from followed import followed
 from tacit import Ratings, Reports, compile_channel, fit, perturb, read, synthetic
-from tacit.collection import plans
+from tacit.collection import named_plans
 from tacit.metrics.accuracy import relevant_from
 from tacit.metrics.lists import list_figures
 from tacit.metrics.split import SplitProtocol
@@ -33,7 +33,7 @@ def known_of(own: Ratings, epsilon: str, plan: str) -> Ratings | Reports:
     if epsilon == NONE:
         return own
     channel = compile_channel("randomized-response", epsilon=epsilon, scale=own.scale, missing=True)
-    return perturb(own, plans.plan(plan, channel))
+    return perturb(own, named_plans.plan(plan, channel))
 
 
 def ways(

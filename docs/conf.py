@@ -20,7 +20,7 @@ exclude_patterns = ["_build"]
 def in_rst(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Docstrings are plain text: names in backticks, formulas in indented blocks.
 
-    Napoleon parses those with numpydoc sections, in which an indented line is no formula.
+    Napoleon parses those with numpydoc sections, whose indented lines are not formulas.
     """
     if any(line and set(line) == {"-"} for line in lines):
         lines[:] = [re.sub(r"`+([^`]+)`+", r"``\1``", line) for line in lines]

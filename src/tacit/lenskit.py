@@ -22,8 +22,8 @@ from lenskit.training import TrainingOptions
 from pydantic import BaseModel
 
 from tacit import models
+from tacit.collection.named_plans import plan_of
 from tacit.collection.perturb import perturb
-from tacit.collection.plans import plan_of
 from tacit.errors import RequestError
 from tacit.models import Fitted
 from tacit.privacy.ledger import epsilon_text

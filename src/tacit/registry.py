@@ -13,7 +13,7 @@ from tacit.errors import RequestError, whole
 
 Member = TypeVar("Member")
 WHOLE = ("<class 'int'>", "int | None")
-"""How the type of a setting is written that is a whole number, where there is one."""
+"""Type annotations of integer settings."""
 
 
 class Registry(Mapping[str, Member]):

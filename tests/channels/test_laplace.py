@@ -10,13 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.channels import compile_channel
-from tacit.channels.laplace import (
-    BoundedLaplace,
-    ClampedLaplace,
-    Laplace,
-    ModifiedLaplace,
-    laplace_line,
-)
+from tacit.channels.laplace import BoundedLaplace, ClampedLaplace, Laplace, ModifiedLaplace
+from tacit.channels.laplace_line import laplace_line
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
 

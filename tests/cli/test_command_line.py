@@ -21,7 +21,7 @@ def simple(monkeypatch, find, compared):
     monkeypatch.setattr(f"{REQUEST}.learner", find)
     for module in (REQUEST, "tacit.experiments.attacks.attacks"):
         monkeypatch.setattr(f"{module}.check_channels", lambda *names: None)
-    for module in ("tacit.collection.plans", "tacit.experiments.attacks.attacks"):
+    for module in ("tacit.collection.named_plans", "tacit.experiments.attacks.attacks"):
         monkeypatch.setattr(f"{module}.plan_of", compared().make_plan)
 
 

@@ -12,7 +12,7 @@ from tacit import RequestError, compare
 from tacit.channels import CANDIDATES, choose_channel, compile_channel
 from tacit.cli.evaluating import experiment
 from tacit.cli.evaluating.compare import compare as compare_command
-from tacit.collection.plans import channel_of, resolve_auto
+from tacit.collection.named_plans import channel_of, resolve_auto
 from tacit.experiments.comparison import experiment_file
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.models import MF
@@ -162,9 +162,9 @@ def test_a_channel_is_found_again_by_its_name_and_settings(plan, epsilon):
 
 
 def test_settings_of_a_name_reach_the_table():
-    told = [channel_of(w, "3", STARS).id for w in ("optimal", "optimal objective=information")]
+    ids = [channel_of(w, "3", STARS).id for w in ("optimal", "optimal objective=information")]
     assert ("optimal", {"objective": "information"}) in CANDIDATES
-    assert told == [
+    assert ids == [
         compile_channel("optimal", epsilon="3", scale=STARS, **options).id
         for options in ({}, {"objective": "information"})
     ]

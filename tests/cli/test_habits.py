@@ -77,7 +77,8 @@ def test_why_a_collector_cannot_be_reached_is_said(run, data):
 
 def test_why_a_database_does_not_open_is_said_and_no_password(run):
     psycopg = pytest.importorskip("psycopg")
-    from tacit.collector.storage.postgres import PostgresReader, cause
+    from tacit.collector.storage.postgres import cause
+    from tacit.collector.storage.postgres_reader import PostgresReader
 
     with pytest.raises(RequestError, match=r"^The database cannot be opened: Connection refused"):
         PostgresReader("postgresql://me:secret@127.0.0.1:1/x")

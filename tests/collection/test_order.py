@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 from tacit.channels import compile_channel, threshold_mix
+from tacit.collection.named_plans import plan
 from tacit.collection.perturb import perturb
-from tacit.collection.plans import Rated, plan
+from tacit.collection.plans import Rated
 from tacit.collection.report_file import write_reports
 from tacit.ratings import Ratings
 from tacit.readers import synthetic

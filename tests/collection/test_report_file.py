@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from tacit.channels import compile_channel
+from tacit.collection.named_plans import plan
 from tacit.collection.perturb import perturb
-from tacit.collection.plans import Rated, plan
+from tacit.collection.plans import Rated
 from tacit.collection.report_file import KEY, read_reports, write_perturbed, write_reports
 from tacit.errors import CertificateError, DataError
 from tacit.ratings import Ratings

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from tacit.channels import compile_channel
+from tacit.collection.named_plans import plan
 from tacit.collection.plan import Plan
-from tacit.collection.plans import plan
 from tacit.collection.report_file import KEY, read_reports, write_perturbed, write_reports
 from tacit.errors import DataError
 from tacit.ratings import Ratings

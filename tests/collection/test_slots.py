@@ -11,9 +11,10 @@ from tacit.channels import compile_channel
 from tacit.channels.table import draw
 from tacit.channels.thresholds import hash_id, pair_key
 from tacit.collection import slots as module
+from tacit.collection.named_plans import plan
 from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.plan import ASSUMPTIONS
-from tacit.collection.plans import Catalogue, Rated, Sample, plan
+from tacit.collection.plans import Catalogue, Rated, Sample
 from tacit.errors import CertificateError, RequestError
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale

@@ -14,8 +14,9 @@ from tacit.channels import compile_channel, threshold_mix
 from tacit.channels.table import Channel
 from tacit.cli import main
 from tacit.collection import spark as module
+from tacit.collection.named_plans import plan
 from tacit.collection.perturb import perturb
-from tacit.collection.plans import Rated, plan
+from tacit.collection.plans import Rated
 from tacit.collection.report_file import read_reports, write_blocks
 from tacit.collection.spark import write_perturbed_on_spark
 from tacit.engines.spark_session import session

@@ -38,8 +38,8 @@ def device(clock):
         collector, path=":memory:", *, url="https://films.example", most_epsilon="2",
         lifetime="50", **changes
     ):  # fmt: skip
-        told = {"transport": collector, "clock": clock, "random_share": lambda: 0.5} | changes
-        mine = Client(path, url, most_epsilon=most_epsilon, lifetime=lifetime, **told)
+        options = {"transport": collector, "clock": clock, "random_share": lambda: 0.5} | changes
+        mine = Client(path, url, most_epsilon=most_epsilon, lifetime=lifetime, **options)
         opened.append(mine)
         return mine
 

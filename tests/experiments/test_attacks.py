@@ -8,7 +8,7 @@ import pytest
 
 from tacit.audit.attacks.world import World
 from tacit.channels import compile_channel
-from tacit.collection import plans
+from tacit.collection import named_plans
 from tacit.errors import RequestError
 from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
 from tacit.experiments.attacks.report import EXPERIMENT, attack_figure, experiment, report
@@ -100,7 +100,9 @@ def test_a_leak_is_reported(monkeypatch):
 
     def leaky(cls, ratings, plan, seed, people):
         told = through(cls, ratings, plan, seed, people)
-        return replace(told, collect=through(cls, ratings, plans.plan("rated", hot), 0).collect)
+        return replace(
+            told, collect=through(cls, ratings, named_plans.plan("rated", hot), 0).collect
+        )
 
     monkeypatch.setattr(World, "through", classmethod(leaky))
     rows = experiment(asked, many).rows()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tacit.channels import compile_channel
+from tacit.collection.named_plans import plan
 from tacit.collection.perturb import perturb
-from tacit.collection.plans import plan
 from tacit.collection.report_file import read_reports, write_perturbed
 from tacit.crossdomain import MEMBERS
 from tacit.crossdomain.domains import Domains

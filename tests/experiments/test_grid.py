@@ -117,10 +117,10 @@ def test_more_seeds_go_on_from_fewer(tmp_path, cells, run_cell, grid):
 
 
 def test_progress_is_told(cells, run_cell):
-    told = []
-    run(cells, run_cell, None, lambda *state: told.append(state))
-    assert told[0] == ("mean, identity, seed 0", 0, 12)
-    assert told[-1] == ("", 12, 12)
+    states = []
+    run(cells, run_cell, None, lambda *state: states.append(state))
+    assert states[0] == ("mean, identity, seed 0", 0, 12)
+    assert states[-1] == ("", 12, 12)
 
 
 def test_another_published_split_is_other_data(ratings):

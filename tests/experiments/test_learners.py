@@ -2,7 +2,7 @@
 
 import pytest
 
-from tacit.collection.plans import check_channels, plan_of
+from tacit.collection.named_plans import check_channels, plan_of
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.experiments.comparison.compare import experiment

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from tacit import compare, from_frame, synthetic
+from tacit.collection.named_plans import plan_of
 from tacit.collection.perturb import perturb
-from tacit.collection.plans import plan_of
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.experiments import metric_columns

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from tacit.collection.plans import plan_of
+from tacit.collection.named_plans import plan_of
 from tacit.collection.slot_terms import STEPS, slot_terms
 from tacit.errors import RequestError
 from tacit.experiments.comparison import measurement
@@ -20,8 +20,8 @@ from tacit.experiments.comparison.user_level import UserLevelComparison, on_axis
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
 from tacit.training import LIST_TRAININGS, PER_PERSON, PGMF, TRAININGS
+from tacit.training.gradient_report import two_points
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.pg_mf import two_points
 
 SCALE = RatingScale.parse("1:5:1")
 

@@ -7,7 +7,8 @@ import pytest
 
 from tacit import fit, perturb
 from tacit.channels import fisher_information
-from tacit.collection.plans import Catalogue, Sample, channel_of
+from tacit.collection.named_plans import channel_of
+from tacit.collection.plans import Catalogue, Sample
 from tacit.collection.slot_terms import SlotTerms
 from tacit.errors import RequestError
 from tacit.experiments.comparison import user_level

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.audit.replay import Recorder, Replayer
-from tacit.collection.plans import plan_of
+from tacit.collection.named_plans import plan_of
 from tacit.errors import RequestError
 from tacit.experiments.choice import private_choice
 from tacit.experiments.choice.private_choice import STEPS, PrivateChoice, squared_errors

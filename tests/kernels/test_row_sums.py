@@ -5,7 +5,7 @@ import pytest
 from numba import get_num_threads, set_num_threads
 from scipy.sparse import csr_array
 
-from tacit.kernels.topk import row_sums
+from tacit.kernels.layout import row_sums
 
 PEOPLE, ITEMS = 301, 90
 

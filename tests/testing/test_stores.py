@@ -6,7 +6,8 @@ from functools import partial
 
 import pytest
 
-from tacit.collector.storage.sqlite import SqliteReader, SqliteStore
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.sqlite_reader import SqliteReader
 from tacit.collector.storage.store import ReportOutcome, StoredReport, outcomes
 from tacit.testing import STORE_CLAIMS, StoreOpeners, check_store
 

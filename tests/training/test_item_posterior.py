@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from tacit.training.pg_mf import SLOPES, Gradients
+from tacit.training.gradient_report import Gradients
+from tacit.training.pg_mf import SLOPES
 
 SPREAD = 0.5
 ROUNDS = 6

@@ -17,7 +17,8 @@ from tacit.models import Fitted, device_predict, fold_in, item_model
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 from tacit.training import training
-from tacit.training.pg_mf import ENTRIES, PGMF, Questions, two_points
+from tacit.training.gradient_report import ENTRIES, Questions, two_points
+from tacit.training.pg_mf import PGMF
 from tacit.wire.item_model import ItemModel
 
 EPSILONS = ("0.0078125", "0.1", "0.5", "1", "2.5", "16")
@@ -71,7 +72,7 @@ def test_the_certificate_refutes_a_budget_that_is_not_divided() -> None:
 
 
 def copies(profile: tuple[int, int], rating: float, seed: int, epsilon: str, width: int) -> float:
-    """How often `COPIES` people of one profile (so many items, from one on) answer +."""
+    """Share of `COPIES` users with one profile (first item, number of items) that answer +."""
     people, (first, count) = COPIES, profile
     start = np.arange(people + 1, dtype=np.int64) * count
     other = np.tile(np.arange(first, first + count, dtype=np.int32), people)

@@ -14,8 +14,9 @@ from tacit.ratings import Ratings
 from tacit.readers import from_frame
 from tacit.testing.trainings import trained
 from tacit.training import LIST_TRAININGS, PER_PERSON, list_training, training
+from tacit.training.gradient_report import Questions
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.pg_mf import PGMF, Questions
+from tacit.training.pg_mf import PGMF
 
 NUMBERS = (0, 1, 2, 3, 7, 10, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
 TEXTS = (

@@ -9,11 +9,12 @@ import pytest
 from tacit.errors import CertificateError, RequestError
 from tacit.readers import synthetic
 from tacit.training import TRAININGS
+from tacit.training.gradient_report import ReportAccount
 from tacit.training.mechanism.accounting import ValueAccount
 from tacit.training.mechanism.noisy_releases import SecretReleases, Spend
 from tacit.training.papers import berlioz, xian
 from tacit.training.person.release_schedule import ReleaseSchedule
-from tacit.training.pg_mf import PGMF, ReportAccount
+from tacit.training.pg_mf import PGMF
 from tacit.training.value import private_svd
 from tacit.training.value.biases import BiasBudget
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
 from tacit.channels.table import Channel
+from tacit.collection.named_plans import plan as plan_of
 from tacit.collection.perturb import perturb, reports_of
 from tacit.collection.plan import Plan
-from tacit.collection.plans import plan as plan_of
 from tacit.collection.slots import SlotReports, slot_reports
 from tacit.errors import DataError, RequestError
 from tacit.privacy.guarantee import Guarantee

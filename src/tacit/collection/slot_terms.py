@@ -12,8 +12,8 @@ from decimal import Decimal
 from functools import partial
 
 from tacit.channels import fisher_information
+from tacit.collection.named_plans import PlanMaker, plan_of
 from tacit.collection.plan import Plan
-from tacit.collection.plans import PlanMaker, plan_of
 from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RATED_SHARE, RatingScale

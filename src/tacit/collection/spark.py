@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tacit.collection.named_plans import plan as plan_of
 from tacit.collection.perturb import perturb
 from tacit.collection.plan import Plan
-from tacit.collection.plans import plan as plan_of
 from tacit.collection.report_file import write_blocks
 from tacit.collection.slots import BLOCK, SlotReports, slot_reports
 from tacit.engines.spark_session import quiet, session

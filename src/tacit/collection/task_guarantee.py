@@ -10,8 +10,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from tacit.channels.table import Channel
+from tacit.collection.named_plans import plan
 from tacit.collection.plan import Plan
-from tacit.collection.plans import plan
 from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import shortest

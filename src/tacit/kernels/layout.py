@@ -1,15 +1,18 @@
-"""Compressed rows: the cells of a sparse matrix, grouped by either side."""
+"""Compressed rows: the cells of a sparse matrix, grouped by either side, with sums and products."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Array = NDArray[Any]
+Floats = NDArray[np.float32]
 ROW_COST = 30  # fixed cost of a row, in cells
 MOST_CELLS = 2**31 - 1
 
@@ -156,3 +159,60 @@ def _slot(
             break
         at = np.int64((at + 1) & (len(table) - 1))
     return at
+
+
+def row_sums(start: Longs, column: Ints, x: Array) -> Array:
+    """Return, for each row, the sum of the rows of `x` at the columns of its cells.
+
+    Row r has cells in the columns `column[start[r] : start[r + 1]]`. `x`: float32 or float64, shape
+    (columns,) or (columns, K). Shape (rows,) or (rows, K), of the same type.
+    """
+    x = np.ascontiguousarray(x)
+    sums = np.zeros((len(start) - 1, *x.shape[1:]), x.dtype)
+    add = _add_numbers if x.ndim == 1 else _add_rows
+    add(start, column, x, even_pieces(start, get_num_threads()), sums)
+    return sums
+
+
+@njit(parallel=True, cache=True)
+def _add_numbers(start: Longs, column: Ints, x: Array, pieces: Longs, sums: Array) -> None:
+    for piece in prange(len(pieces) - 1):
+        for row in range(pieces[piece], pieces[piece + 1]):
+            total = sums[row]
+            for t in range(start[row], start[row + 1]):
+                total += x[column[t]]
+            sums[row] = total
+
+
+@njit(parallel=True, cache=True)
+def _add_rows(start: Longs, column: Ints, x: Array, pieces: Longs, sums: Array) -> None:
+    for piece in prange(len(pieces) - 1):
+        for row in range(pieces[piece], pieces[piece + 1]):
+            mine = sums[row]
+            for t in range(start[row], start[row + 1]):
+                other = x[column[t]]
+                for k in range(len(mine)):
+                    mine[k] += other[k]
+
+
+def add_product(rows: csr_array, weights: csr_array, scores: Floats) -> None:
+    """Add rows @ weights to `scores`, shape (rows, columns of the weights)."""
+    left, right = (side.astype(np.float32, copy=False) for side in (rows, weights))
+    _add_row(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, scores)
+
+
+@njit(parallel=True, cache=True)
+def _add_row(
+    start: NDArray[np.int32],
+    item: NDArray[np.int32],
+    x: Floats,
+    first: NDArray[np.int32],
+    other: NDArray[np.int32],
+    weight: Floats,
+    scores: Floats,
+) -> None:
+    for row in prange(len(scores)):
+        mine = scores[row]
+        for t in range(start[row], start[row + 1]):
+            for s in range(first[item[t]], first[item[t] + 1]):
+                mine[other[s]] += x[t] * weight[s]

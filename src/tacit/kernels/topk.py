@@ -15,16 +15,16 @@ Cells are added in order, so results do not depend on the cores or on the divisi
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit, prange
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
 from tacit.kernels.dense import FAST
-from tacit.kernels.layout import Side, even_pieces
+from tacit.kernels.layout import Side
 from tacit.kernels.tile import LANES, tile
 
 Floats = NDArray[np.float32]
@@ -306,65 +306,3 @@ def _insert_link(codes: Codes, best: Floats, code: int, score: np.float32) -> No
 @njit(cache=True)
 def _before(score: np.float32, code: int, other: np.float32, other_code: int) -> bool:
     return bool(score > other or (score == other and code < other_code))
-
-
-Array = NDArray[Any]
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-
-
-def row_sums(start: Longs, column: Ints, x: Array) -> Array:
-    """Return, for each row, the sum of the rows of `x` at the columns of its cells.
-
-    Row r has cells in the columns `column[start[r] : start[r + 1]]`. `x`: float32 or float64, shape
-    (columns,) or (columns, K). Shape (rows,) or (rows, K), of the same type.
-    """
-    x = np.ascontiguousarray(x)
-    sums = np.zeros((len(start) - 1, *x.shape[1:]), x.dtype)
-    add = _add_numbers if x.ndim == 1 else _add_rows
-    add(start, column, x, even_pieces(start, get_num_threads()), sums)
-    return sums
-
-
-@njit(parallel=True, cache=True)
-def _add_numbers(start: Longs, column: Ints, x: Array, pieces: Longs, sums: Array) -> None:
-    for piece in prange(len(pieces) - 1):
-        for row in range(pieces[piece], pieces[piece + 1]):
-            total = sums[row]
-            for t in range(start[row], start[row + 1]):
-                total += x[column[t]]
-            sums[row] = total
-
-
-@njit(parallel=True, cache=True)
-def _add_rows(start: Longs, column: Ints, x: Array, pieces: Longs, sums: Array) -> None:
-    for piece in prange(len(pieces) - 1):
-        for row in range(pieces[piece], pieces[piece + 1]):
-            mine = sums[row]
-            for t in range(start[row], start[row + 1]):
-                other = x[column[t]]
-                for k in range(len(mine)):
-                    mine[k] += other[k]
-
-
-def add_product(rows: csr_array, weights: csr_array, scores: Floats) -> None:
-    """Add rows @ weights to `scores`, shape (rows, columns of the weights)."""
-    left, right = (side.astype(np.float32, copy=False) for side in (rows, weights))
-    _add_row(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, scores)
-
-
-@njit(parallel=True, cache=True)
-def _add_row(
-    start: NDArray[np.int32],
-    item: NDArray[np.int32],
-    x: Floats,
-    first: NDArray[np.int32],
-    other: NDArray[np.int32],
-    weight: Floats,
-    scores: Floats,
-) -> None:
-    for row in prange(len(scores)):
-        mine = scores[row]
-        for t in range(start[row], start[row + 1]):
-            for s in range(first[item[t]], first[item[t] + 1]):
-                mine[other[s]] += x[t] * weight[s]

@@ -7,7 +7,7 @@ from tacit.audit.attacks.averaging import FIGURE as AVERAGED
 from tacit.audit.attacks.reconstruction import KNOWN as STARS
 from tacit.audit.attacks.reconstruction import PRESENCE
 from tacit.audit.attacks.world import World
-from tacit.collection.plans import plan
+from tacit.collection.named_plans import plan
 from tacit.errors import RequestError
 from tacit.labels.label import AttackFigure, through
 from tacit.ratings import Ratings

@@ -10,7 +10,7 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any, Self
 
-from tacit.collection.plans import AUTO, plan_of
+from tacit.collection.named_plans import AUTO, plan_of
 from tacit.collection.slot_terms import KINDS, SlotTerms, slot_terms
 from tacit.experiments.experiment import Progress
 from tacit.experiments.results import checked, plain

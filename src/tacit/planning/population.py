@@ -21,7 +21,7 @@ import numpy as np
 
 from tacit.channels import fisher_information
 from tacit.channels.table import Channel
-from tacit.collection.plans import channel_of
+from tacit.collection.named_plans import channel_of
 from tacit.collection.slot_terms import STEPS, SlotTerms
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted

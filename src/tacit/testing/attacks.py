@@ -10,7 +10,7 @@ import polars as pl
 from tacit.audit.attacks.protocol import NEEDS, AbstractAttack, Finding
 from tacit.audit.attacks.world import World
 from tacit.channels import compile_channel
-from tacit.collection import plans
+from tacit.collection import named_plans
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import synthetic
 
@@ -31,11 +31,11 @@ def worlds(seed: int = 0) -> list[World]:
     ratings, people = made_up()
     scenarios = [World.unprotected(ratings, "rated", seed, people)]
     for name in PLANS:
-        missing = plans.protects_presence(name)
+        missing = named_plans.protects_presence(name)
         channel = compile_channel(
             "randomized-response", epsilon="1", scale=ratings.scale, missing=missing
         )
-        scenarios.append(World.through(ratings, plans.plan(name, channel), seed, people))
+        scenarios.append(World.through(ratings, named_plans.plan(name, channel), seed, people))
     return scenarios
 
 

@@ -27,7 +27,7 @@ from tacit.wire.strict import ENDS
 LONGEST_ID = 200
 """Most characters of an item id."""
 ITEM_ID_FORM = (
-    f"an item id is no whole number below 2^53 in size and no text of 1 to {LONGEST_ID} characters"
+    f"an item id must be an integer below 2^53 in magnitude or 1 to {LONGEST_ID} characters of text"
 )
 
 
@@ -199,45 +199,61 @@ class Task:
 
     def _flaws(self) -> Iterator[tuple[bool, str]]:
         times = (self.start, self.epoch_seconds, self.window, self.retention_days)
-        yield any(abs(time) >= ENDS for time in times), "a time is not below 2^53 in size"
+        yield any(abs(time) >= ENDS for time in times), "times must be below 2^53 in magnitude"
         slotted = self.plan == "catalogue" or self.slots is not None
         n, titles = len(self.items), self.titles
         yield from (
-            (not 0 < len(self.name) <= 200, f"its name has {len(self.name)} characters, not 1-200"),
+            (
+                not 0 < len(self.name) <= 200,
+                f"its name must have 1 to 200 characters, got {len(self.name)}",
+            ),
             (
                 self.provider is not None and not is_origin(self.provider),
-                f"the provider '{(self.provider or '')[:60]}' is no origin; write {FORM}",
+                f"the provider '{(self.provider or '')[:60]}' is not an origin; write {FORM}",
             ),
-            (self.plan != "rated" and not slotted, f"the plan '{self.plan[:40]}' is none"),
+            (
+                self.plan != "rated" and not slotted,
+                f"the plan must be rated, catalogue or sample:K, got '{self.plan[:40]}'",
+            ),
             (
                 self.scale.has_one_level and not self.hides_presence,
-                f"on the scale {self.scale} the plan rated shows all that there is to hide; ask "
-                "for catalogue or sample:K",
+                f"on the scale {self.scale}, the plan rated reveals everything that could be "
+                "protected; use catalogue or sample:K",
             ),
             (not 0 < n <= MOST_ITEMS, f"the catalogue must have 1 to {MOST_ITEMS} items, got {n}"),
             (not all(map(is_item_id, self.items)), ITEM_ID_FORM),
             (len(set(map(str, self.items))) != n, "an item id occurs twice"),
-            (len(set(map(type, self.items))) > 1, "its ids are not all numbers or all strings"),
-            (titles is not None and len(titles) != n, "it has not as many titles as items"),
-            (self.cells > MOST_CELLS, f"{self.cells} cells a report are more than {MOST_CELLS}"),
-            (not 0 < len(self.channels) <= MOST_CHANNELS, f"it needs 1 to {MOST_CHANNELS} tables"),
+            (len(set(map(type, self.items))) > 1, "item ids must be all numbers or all strings"),
+            (titles is not None and len(titles) != n, "it must have one title per item"),
+            (
+                self.cells > MOST_CELLS,
+                f"a report must have at most {MOST_CELLS} cells, got {self.cells}",
+            ),
+            (
+                not 0 < len(self.channels) <= MOST_CHANNELS,
+                f"it must have 1 to {MOST_CHANNELS} channels",
+            ),
             (len(self.mechanisms) != len(self.channels), "a channel occurs twice"),
             (
                 any(c.levels != self.scale.levels for c in self.channels),
-                "a channel has other levels",
+                "the levels of a channel differ from those of the scale",
             ),
             (
                 any(c.missing != self.hides_presence for c in self.channels),
-                "plans that hide presence need channels with missing, and rated needs them without",
+                "plans that hide presence require channels with missing, rated those without",
             ),
             (
                 not 0 < self.epoch_seconds <= 366 * DAY,
-                f"an epoch of {self.epoch_seconds} s is none",
+                f"an epoch must last 1 s to 366 days, got {self.epoch_seconds} s",
             ),
-            (not 0 <= self.window <= 1000, f"a window of {self.window} epochs is none"),
+            (
+                not 0 <= self.window <= 1000,
+                f"the window must be 0 to 1000 epochs, got {self.window}",
+            ),
             (
                 self.retention_days * DAY < self.window * self.epoch_seconds,
-                f"{self.retention_days} days are shorter than the window for late reports",
+                f"a retention of {self.retention_days} days is shorter than the window for late "
+                "reports",
             ),
             (
                 self.uncovered != tuple(part for part in _PARTS if part in self.uncovered),

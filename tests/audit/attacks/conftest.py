@@ -4,7 +4,7 @@ import pytest
 
 from tacit.audit.attacks.world import World
 from tacit.channels import compile_channel
-from tacit.collection import plans
+from tacit.collection import named_plans
 from tacit.readers import synthetic
 
 
@@ -19,11 +19,11 @@ def world(people):
     """Makes a world of them: a plan, and epsilon per value or slot."""
 
     def made(plan="rated", epsilon="1", seed=0, ratings=people):
-        missing = plans.protects_presence(plan)
+        missing = named_plans.protects_presence(plan)
         channel = compile_channel(
             "randomized-response", epsilon=epsilon, scale=ratings.scale, missing=missing
         )
-        return World.through(ratings, plans.plan(plan, channel), seed)
+        return World.through(ratings, named_plans.plan(plan, channel), seed)
 
     return made
 

@@ -11,7 +11,7 @@ from tacit.audit.attacks import attack
 from tacit.audit.attacks.linkage import Linkage, TwoTasks, known_items
 from tacit.audit.attacks.world import World
 from tacit.channels import choose_channel
-from tacit.collection.plans import PRESETS, plan
+from tacit.collection.named_plans import PRESETS, plan
 from tacit.errors import RequestError
 from tacit.readers import from_frame, synthetic
 

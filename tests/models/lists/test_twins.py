@@ -6,7 +6,7 @@ from lists_world import world
 from scipy.sparse import csr_array, random_array
 
 from tacit import fit
-from tacit.kernels.topk import add_product
+from tacit.kernels.layout import add_product
 from tacit.models import LIST_MODELS
 from tacit.models.lists import EASE, GraphFilter, Random, interactions
 

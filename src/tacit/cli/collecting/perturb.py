@@ -53,7 +53,7 @@ def perturb(
     spark = options.spark_master(engine, master)
 
     from tacit.channels import settings_of
-    from tacit.collection.plans import check_channels, plan_of
+    from tacit.collection.named_plans import check_channels, plan_of
     from tacit.collection.report_file import write_perturbed
     from tacit.collection.spark import write_perturbed_on_spark
     from tacit.experiments.progress import bar

@@ -86,14 +86,14 @@ def task(
 
     writable(output)
 
-    from tacit.collection import plans
+    from tacit.collection import named_plans
     from tacit.scale import RatingScale
     from tacit.wire.task import Task
 
-    plans.check_channels([channel], plan)
+    named_plans.check_channels([channel], plan)
     scale = options.scale_of(scale, implicit) or "1:5:1"
     on = RatingScale.parse(scale)
-    missing = plans.protects_presence(plan)
+    missing = named_plans.protects_presence(plan)
     ids, named, uncovered = _catalogue(items, scale, format)
     if titles is not None:
         named = _titles(titles, ids)
@@ -105,7 +105,8 @@ def task(
         items=tuple(ids),
         titles=None if named is None else tuple(named),
         channels=tuple(
-            plans.channel_of(channel, each, on, missing=missing) for each in options.names(epsilon)
+            named_plans.channel_of(channel, each, on, missing=missing)
+            for each in options.names(epsilon)
         ),
         start=int(time.time()),
         epoch_seconds=epoch,
@@ -119,14 +120,14 @@ def task(
 
 def _terms(plan: str | None, epsilon: str | None, preset: str | None) -> tuple[str, str]:
     """Return the plan and the epsilons, from the options or the preset."""
-    from tacit.collection import plans
+    from tacit.collection import named_plans
 
     if preset is not None:
         if plan is not None or epsilon is not None:
             raise typer.BadParameter(
                 "--preset sets plan and epsilon; leave out --plan and --epsilon"
             )
-        known = plans.preset(preset)
+        known = named_plans.preset(preset)
         return known.plan, known.epsilon
     if epsilon is None:
         raise typer.BadParameter("--epsilon or --preset is required")

@@ -98,7 +98,7 @@ def choose_epsilon(
     writable(figure, report, read=(data,))
 
     from tacit.cli.evaluating.execution import execute
-    from tacit.collection.plans import check_channels
+    from tacit.collection.named_plans import check_channels
     from tacit.experiments.choice.private_choice import PROVIDER, PrivateChoice, check_place
     from tacit.experiments.choice.report import Criteria, choosing
     from tacit.experiments.choice.tradeoff import MEAN, require_several, tradeoff

@@ -142,7 +142,7 @@ def fit(
 
 def _check_names(model: str | None, channel: str, plan: str | None, settings: Settings) -> None:
     """Validate model, channel, plan and settings before data are read. Raises `RequestError`."""
-    from tacit.collection.plans import check_channels
+    from tacit.collection.named_plans import check_channels
     from tacit.experiments.defaults import RANDOM
     from tacit.learners import learner, require_options
 
@@ -173,8 +173,8 @@ def _sent(
     source: "Ratings | Reports", plan: str | None, channel: str, epsilon: str | None
 ) -> "tuple[Plan | None, Ratings | Reports]":
     """Perturb ratings at an epsilon. Returns the plan and the reports, else None and the source."""
+    from tacit.collection.named_plans import plan_of
     from tacit.collection.perturb import perturb
-    from tacit.collection.plans import plan_of
     from tacit.ratings import Ratings
 
     if epsilon is None or not isinstance(source, Ratings):

@@ -3,7 +3,8 @@
 from importlib import import_module
 from types import ModuleType
 
-from tacit.collector.storage.sqlite import SqliteReader, SqliteStore
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.sqlite_reader import SqliteReader
 from tacit.collector.storage.store import Reader, ReportStore
 from tacit.errors import RequestError
 

@@ -12,7 +12,7 @@ import polars as pl
 from tacit.audit.attacks import ATTACKS, attack
 from tacit.audit.attacks.protocol import AbstractAttack, Finding
 from tacit.audit.attacks.world import World
-from tacit.collection.plans import IDENTITY, check_channels, plan_of, protects_presence
+from tacit.collection.named_plans import IDENTITY, check_channels, plan_of, protects_presence
 from tacit.errors import RequestError
 from tacit.experiments.experiment import Latest
 from tacit.experiments.results import checked, plain

@@ -6,7 +6,7 @@ from statistics import fmean, pstdev
 
 from tacit.audit.attacks import ATTACKS
 from tacit.audit.attacks.reconstruction import KNOWN as STARS
-from tacit.collection.plans import IDENTITY
+from tacit.collection.named_plans import IDENTITY
 from tacit.experiments.attacks.attacks import (
     AttackCell,
     AttackMeasurement,

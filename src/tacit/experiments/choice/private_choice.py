@@ -23,8 +23,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.collection.named_plans import PlanMaker, plan_of
 from tacit.collection.perturb import perturb
-from tacit.collection.plans import PlanMaker, plan_of
 from tacit.errors import RequestError
 from tacit.experiments.choice.tradeoff import Tradeoff
 from tacit.experiments.experiment import Experiment

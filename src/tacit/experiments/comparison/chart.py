@@ -8,7 +8,7 @@ from statistics import fmean, pstdev
 
 from matplotlib.figure import Figure
 
-from tacit.collection.plans import IDENTITY
+from tacit.collection.named_plans import IDENTITY
 from tacit.experiments.comparison.tables import digits_of
 from tacit.experiments.defaults import POPULARITY, RANDOM
 from tacit.experiments.results import ResultRow

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from tacit.collection.plans import AUTO, IDENTITY, resolve_auto
+from tacit.collection.named_plans import AUTO, IDENTITY, resolve_auto
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.errors import path as given_path

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from tacit.collection.plans import IDENTITY, PlanMaker, plan_of, protects_presence
+from tacit.collection.named_plans import IDENTITY, PlanMaker, plan_of, protects_presence
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.experiments.defaults import BASELINES, POPULARITY, RANDOM

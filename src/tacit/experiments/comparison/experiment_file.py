@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from tacit.collection.plans import AUTO, resolve_auto, with_auto
+from tacit.collection.named_plans import AUTO, resolve_auto, with_auto
 from tacit.errors import DataError, RequestError
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.ratings import Ratings

@@ -12,9 +12,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from tacit.collection.named_plans import IDENTITY
 from tacit.collection.perturb import perturb
 from tacit.collection.plan import Plan
-from tacit.collection.plans import IDENTITY
 from tacit.errors import RequestError
 from tacit.experiments.comparison.comparison import Comparison, ComparisonCell
 from tacit.experiments.experiment import Latest

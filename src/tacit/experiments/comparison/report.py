@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from tacit.collection.plans import IDENTITY
+from tacit.collection.named_plans import IDENTITY
 from tacit.experiments.attacks.attacks import AttackRow
 from tacit.experiments.attacks.report import attack_section
 from tacit.experiments.comparison.chart import TITLES, Chart

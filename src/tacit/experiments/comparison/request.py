@@ -10,9 +10,9 @@ import polars as pl
 
 from tacit import models
 from tacit.channels.table import Channel
-from tacit.collection import plans
+from tacit.collection import named_plans
+from tacit.collection.named_plans import PlanMaker, check_channels
 from tacit.collection.plan import Plan
-from tacit.collection.plans import PlanMaker, check_channels
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError, whole
 from tacit.experiments.comparison.comparison import Comparison
@@ -118,7 +118,7 @@ def own_epsilons(
     Raises `RequestError` for one whose epsilon is not among the requested ones, and for one of
     another scale or kind of plan.
     """
-    hides = plans.protects_presence(plan)
+    hides = named_plans.protects_presence(plan)
     for name, channel in tables.items():
         if channel.epsilon not in requested:
             raise RequestError(
@@ -142,12 +142,12 @@ def own_epsilons(
 def _with_channels(channels: Mapping[str, Channel]) -> PlanMaker:
     """Return the plan maker in which these channel objects have names."""
     if not channels:
-        return plans.plan_of
+        return named_plans.plan_of
 
     def make(name: str, channel: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
         if channel in channels:
-            return plans.plan(name, channels[channel], cap)
-        return plans.plan_of(name, channel, epsilon, scale, cap)
+            return named_plans.plan(name, channels[channel], cap)
+        return named_plans.plan_of(name, channel, epsilon, scale, cap)
 
     return make
 

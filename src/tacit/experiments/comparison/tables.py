@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from tacit.collection.plans import IDENTITY
+from tacit.collection.named_plans import IDENTITY
 from tacit.experiments.guarantee_text import sentences
 from tacit.experiments.results import ResultRow
 from tacit.metrics.accuracy import By, Slice

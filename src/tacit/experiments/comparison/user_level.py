@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tacit.collection.plans import IDENTITY
+from tacit.collection.named_plans import IDENTITY
 from tacit.collection.slot_terms import KINDS, SlotTerms, slot_terms
 from tacit.errors import RequestError
 from tacit.experiments.comparison.comparison import Comparison, ComparisonCell

@@ -27,8 +27,7 @@ from scipy.sparse.linalg import LinearOperator
 from tacit.engines.engine import Engine, Local
 from tacit.engines.side_rows import SideRows, of_matrix
 from tacit.engines.tables import InMemory, Tables
-from tacit.kernels.layout import Side
-from tacit.kernels.topk import row_sums
+from tacit.kernels.layout import Side, row_sums
 
 Array = NDArray[Any]
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tacit.kernels.topk import LinkedScores, add_product, row_sums
+from tacit.kernels.layout import add_product, row_sums
+from tacit.kernels.topk import LinkedScores
 
 Floats = NDArray[np.float32]
 
