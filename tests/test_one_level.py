@@ -170,13 +170,13 @@ def test_a_task_that_would_show_everything_is_refused_with_a_sentence():
     stars = RatingScale.parse("1:5:1")
     bare = Channel(ONE.levels, (Decimal(1),), ((1 << 64,),), "1")
     five = compile_channel("randomized-response", epsilon="1", scale=stars, missing=True)
-    shows = r"scale there the plan rated shows all .* ask for catalogue or sample:K"
+    shows = r"scale there, the plan rated reveals everything .* use catalogue or sample:K"
     for channel in (bare, hiding()):
         with pytest.raises(RequestError, match=shows):
             visits(plan="rated", channels=(channel,))
-    with pytest.raises(RequestError, match="a channel has other levels"):
+    with pytest.raises(RequestError, match="the levels of a channel differ"):
         visits(channels=(five,))
-    with pytest.raises(RequestError, match="need channels with missing"):
+    with pytest.raises(RequestError, match="require channels with missing"):
         visits(channels=(bare,))
     forged = visits().document.replace(b'"plan":"catalogue"', b'"plan":"rated"')
     with pytest.raises(DataError, match=f"task is malformed: .* {shows}"):

@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from tacit.collector.storage import sqlite, stored_reports
+from tacit.collector.storage import sqlite_reader, stored_reports
 from tacit.collector.storage import store as ranges
 from tacit.collector.storage.addresses import open_reader, open_store
 from tacit.collector.storage.slot_codec import STORED, pack_rated, table_of
@@ -36,14 +36,14 @@ def store(url):
 def small(request, monkeypatch):
     """A range is small, and a read of it smaller; or as large as they are."""
     if request.param == "a row":
-        monkeypatch.setattr(sqlite, "ROWS_AT_ONCE", 1)
+        monkeypatch.setattr(sqlite_reader, "ROWS_AT_ONCE", 1)
         if postgres_reader := _postgres_reader():
             monkeypatch.setattr(postgres_reader, "PAGES_AT_ONCE", 1)
 
 
 def _postgres_reader():
     try:
-        from tacit.collector.storage import postgres as postgres_reader
+        from tacit.collector.storage import postgres_reader
     except ImportError:
         return None
     return postgres_reader

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from tacit.training.gradient_report import Gradients
-from tacit.training.pg_mf import SLOPES
+from tacit.training.gradient_report import SLOPES, Gradients
 
 SPREAD = 0.5
 ROUNDS = 6

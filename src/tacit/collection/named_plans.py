@@ -21,8 +21,6 @@ AUTO, IDENTITY = "auto", "identity"
 
 PlanMaker = Callable[[str, str, str, RatingScale, int | None], Plan]
 """`plan_of`: plan name, channel name, epsilon in nats per value or slot, scale and cap -> plan."""
-
-
 PLANS = ("rated", "catalogue", "sample:K")
 
 

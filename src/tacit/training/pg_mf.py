@@ -2,7 +2,7 @@
 
 Epsilon covers a complete profile, which items and which values, over all rounds. In each round the
 devices of some users report one entry of their gradient (`tacit.training.gradient_report`), and the
-server updates the item rows to their posterior mean given all reports (`item_posterior`).
+server updates the item rows to their posterior mean given all reports (`Gradients`).
 
 Users' rows never leave the device: predictions exist on devices only. The paper names a projection
 and a stabilising factor, but their constants could not be recovered. The projection here is ours,

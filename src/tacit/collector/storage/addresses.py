@@ -15,7 +15,7 @@ def open_store(url: str) -> ReportStore:
     Raises `RequestError` if it cannot be opened.
     """
     if is_postgres(url):
-        return _postgres().PostgresStore(url)
+        return _import("postgres").PostgresStore(url)
     return SqliteStore(url)
 
 
@@ -25,7 +25,7 @@ def open_reader(url: str, connections: int = 1) -> Reader:
     Raises `RequestError` if the store does not exist.
     """
     if is_postgres(url):
-        return _postgres().PostgresReader(url, connections)
+        return _import("postgres_reader").PostgresReader(url, connections)
     return SqliteReader(url)
 
 
@@ -37,10 +37,10 @@ def is_postgres(url: str) -> bool:
     return bool(separator)
 
 
-def _postgres() -> ModuleType:
-    """Import the PostgreSQL store."""
+def _import(module: str) -> ModuleType:
+    """Import a module of this package that needs PostgreSQL's driver."""
     try:
-        return import_module("tacit.collector.storage.postgres")
+        return import_module(f"tacit.collector.storage.{module}")
     except ImportError as error:
         raise RequestError(
             f"A PostgreSQL store is not available ({error}). Run pip install "

@@ -23,37 +23,23 @@ SELECT string_agg(person || cells || int2send(mech) || int8send(epoch), '')
 FROM reports WHERE ctid >= %s::text::tid AND ctid < %s::text::tid AND task = %s
 """
 """Rows on some pages of the table, in the binary format of `slot_codec.STORED`."""
-
-
 UNKNOWN = """
 SELECT count(*) OVER (), encode(id, 'hex') FROM reports
 WHERE task NOT IN (SELECT {} FROM tasks) LIMIT 1
 """
 """Reports that no task would read. `{}`: the number under which a task's reports are stored."""
-
-
 WRONG = """
 SELECT encode(id, 'hex') FROM reports WHERE task = %s AND NOT (
 epoch >= 0 AND mech >= 0 AND octet_length(id) > 0 AND octet_length(person) = 16
 AND octet_length(cells) BETWEEN %s AND %s) LIMIT 1
 """
 """A report with a value of the wrong size."""
-
-
 MOST_CELLS = 1 << 30
 """Bytes of the largest value in PostgreSQL."""
-
-
 PAGES = "SELECT pg_relation_size('reports') / current_setting('block_size')::int"
-
-
 PAGES_AT_ONCE = 1 << 11
 """16 MiB of the table, about 6 MB of such rows."""
-
-
 EXPORT = "SELECT pg_export_snapshot()"
-
-
 JOIN = sql.SQL("SET TRANSACTION SNAPSHOT {}")
 """Join the snapshot of another transaction."""
 

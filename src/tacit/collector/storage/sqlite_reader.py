@@ -23,23 +23,17 @@ SELECT max(id), group_concat(row, '') FROM (
 """
 """Next rows after an id, and the last id of them; in hexadecimal, in the binary format of
 `slot_codec.STORED`."""
-
-
 SOUND = """
 typeof(id) = 'blob' AND typeof(epoch) = 'integer' AND epoch >= 0
 AND typeof(mech) = 'integer' AND mech BETWEEN 0 AND 32767
 AND typeof(person) = 'blob' AND length(person) = 16 AND typeof(cells) = 'blob'
 """
 """Condition on every row of reports."""
-
-
 UNKNOWN = """
 SELECT count(*), hex(min(id)) FROM reports
 WHERE task IS NULL OR task NOT IN (SELECT {} FROM tasks)
 """
 """Reports that no task would read. `{}`: the number under which a task's reports are stored."""
-
-
 ROWS_AT_ONCE = 1 << 16
 """4 MiB of such rows."""
 
