@@ -53,7 +53,7 @@ def test_a_name_is_shown_as_it_is():
 
 
 def test_each_figure_is_the_values_own():
-    counts = {"people": "40", "items": "50"}
+    counts = {"users": "40", "items": "50"}
     assert lines(RATINGS) == {"ratings": "900", **counts, "scale": "1:5:1", "times": "none"}
     assert lines(MADE)["times"] == "known"
     sentence = REPORTS.guarantee.sentence
@@ -73,7 +73,7 @@ def test_a_guarantee_shows_each_part_it_has_and_no_other():
         "delta": "1e-6",
         "trusting": "nobody",
         "released": whole.released,
-        "protects": "the value of one rating; who rated what is public",
+        "protects": "the value of one rating; which items a user rated is public",
         "public": ", ".join(whole.public),
         "not covered": "the catalogue",
         "does not hold": "no noise",

@@ -62,7 +62,7 @@ def test_a_channel_hides_presence_or_says_there_is_nothing_to_hide(name, missing
     if missing and name in HIDING:
         assert hiding(name=name).levels == ONE.levels
         return
-    with pytest.raises(RequestError, match=r"there .* catalogue or sample:K|no setting missing"):
+    with pytest.raises(RequestError, match=r"implicit .* catalogue or sample:K|no setting missing"):
         compile_channel(name, epsilon="1", scale=ONE, missing=missing)
 
 
@@ -170,7 +170,7 @@ def test_a_task_that_would_show_everything_is_refused_with_a_sentence():
     stars = RatingScale.parse("1:5:1")
     bare = Channel(ONE.levels, (Decimal(1),), ((1 << 64,),), "1")
     five = compile_channel("randomized-response", epsilon="1", scale=stars, missing=True)
-    shows = r"scale there, the plan rated reveals everything .* use catalogue or sample:K"
+    shows = r"implicit feedback, the plan rated reveals everything .* use catalogue or sample:K"
     for channel in (bare, hiding()):
         with pytest.raises(RequestError, match=shows):
             visits(plan="rated", channels=(channel,))
@@ -195,6 +195,6 @@ def test_a_person_says_that_it_is_there_or_not():
             me.rate(2, None)
             assert me.ratings == {}
         for said in (0, 2, 5, "there", "missing", "-1", ""):
-            with pytest.raises(RequestError, match=r"is there, given as 1, or it is not, .* None"):
+            with pytest.raises(RequestError, match=r"a rating must be 1 .* or None"):
                 me.rate(1, said)
         assert me.ratings == {}

@@ -19,7 +19,7 @@ MISSING = compile_channel("randomized-response", epsilon="0.5", scale="there", m
 @pytest.mark.parametrize(
     ("shown", "line"),
     [
-        (RATINGS, "<Ratings synthetic: 2,500 by 100 people of 80 items, scale 1:5:1>"),
+        (RATINGS, "<Ratings synthetic: 2,500 by 100 users of 80 items, scale 1:5:1>"),
         (RATINGS.user_ids, "<Vocabulary: 100 ids>"),
         (RATINGS.scale, "RatingScale.parse('1:5:1')"),
         (
@@ -32,13 +32,14 @@ MISSING = compile_channel("randomized-response", epsilon="0.5", scale="there", m
         ),
         (
             REPORTS,
-            "<Reports synthetic: 2,500 of 100 people on 80 items, plan rated, epsilon 1 per value>",
+            "<Reports synthetic: 2,500 of 100 users on 80 items, plan rated, epsilon 1 per value>",
         ),
         (REPORTS.guarantee, "<Guarantee: epsilon 1 per value, trusting nobody>"),
         (NO_PRIVACY, "<Guarantee: no privacy, trusting everybody>"),
         (
             replace(REPORTS.guarantee, fails="it is not", delta="1e-6", unit="user"),
-            "<Guarantee: epsilon 1 per user at delta 1e-6, claimed and not kept, trusting nobody>",
+            "<Guarantee: epsilon 1 per user at delta 1e-6, claimed but not satisfied, "
+            "trusting nobody>",
         ),
     ],
     ids=lambda given: type(given).__name__,
@@ -49,13 +50,13 @@ def test_it_is_one_line(shown, line):
 
 def test_models_are_one_line_each():
     bias = fit("bias", REPORTS)
-    assert repr(bias) == "<Fitted bias: 100 people, 80 items, 0 factors, epsilon 1 per value>"
+    assert repr(bias) == "<Fitted bias: 100 users, 80 items, 0 factors, epsilon 1 per value>"
     assert repr(item_model(bias)) == (
         "<ItemModel: 80 items, 0 factors, scale 1:5:1, epsilon 1 per value>"
     )
     lists = fit("dp-popularity", SLOTS, epsilon="3")
     promised = "epsilon 3 per user at delta 1e-6"
-    assert repr(lists) == f"<FittedLists dp-popularity: 60 people, 50 items, {promised}>"
+    assert repr(lists) == f"<FittedLists dp-popularity: 60 users, 50 items, {promised}>"
     assert repr(list_model(lists)) == f"<ListModel: 50 items, {promised}>"
 
 

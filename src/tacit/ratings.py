@@ -60,7 +60,7 @@ class Ratings:
 
     def __repr__(self) -> str:
         return (
-            f"<Ratings {self.name}: {len(self):,} by {self.n_users:,} people of "
+            f"<Ratings {self.name}: {len(self):,} by {self.n_users:,} users of "
             f"{self.n_items:,} items, scale {self.scale}>"
         )
 
@@ -68,7 +68,7 @@ class Ratings:
         """How many there are of what; no rating, as in `repr`."""
         lines = (
             ("ratings", f"{len(self):,}"),
-            ("people", f"{self.n_users:,}"),
+            ("users", f"{self.n_users:,}"),
             ("items", f"{self.n_items:,}"),
             ("scale", self.scale),
             ("times", "none" if self.times is None else "known"),

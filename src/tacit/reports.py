@@ -56,7 +56,7 @@ class Reports:
 
     def __repr__(self) -> str:
         return (
-            f"<Reports {self.name}: {len(self):,} of {self.n_users:,} people on "
+            f"<Reports {self.name}: {len(self):,} of {self.n_users:,} users on "
             f"{self.n_items:,} items, plan {self.plan}, {self.guarantee.brief}>"
         )
 
@@ -64,7 +64,7 @@ class Reports:
         """How many there are of what, and what they promise."""
         lines = (
             ("reports", f"{len(self):,}"),
-            ("people", f"{self.n_users:,}"),
+            ("users", f"{self.n_users:,}"),
             ("items", f"{self.n_items:,}"),
             ("plan", self.plan),
             ("channels", ", ".join(channel.id[:12] for channel in self.channels)),

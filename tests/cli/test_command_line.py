@@ -77,7 +77,7 @@ def test_slices_are_printed_and_written_when_asked_for(run, data, tmp_path):
     assert all({part["by"] for part in row["slices"]} == {"activity", "popularity"} for row in rows)
     assert "RMSE by decile of users" in printed
     assert "RMSE by decile of items" in printed
-    assert "Information efficiency of the device" in printed
+    assert "Information efficiency on the device" in printed
     assert "Accuracy by user and item activity" in page.read_text()
     assert "decile" not in run(*common)[1]
 
@@ -183,7 +183,7 @@ def test_demo_needs_no_data(run, tmp_path, monkeypatch, ratings):
 def test_notices_go_to_standard_error(run, data):
     _, printed, said = run("compare", data, "--channel", "even", "--epsilon", "1")
     assert "the scale 1:5:1 was inferred" in said
-    assert "inferred" not in printed
+    assert "was inferred" not in printed
 
 
 def test_help_names_the_verbs_and_loads_no_heavy_module():

@@ -9,7 +9,9 @@ from tacit.models import Fitted
 from tacit.readers import synthetic
 from tacit.wire.task import loads
 
-GAP = "Not covered: the catalogue and the set of people, taken from the ratings and not declared."
+GAP = (
+    "Not covered: the catalogue and the set of people, not declared, so inferred from the ratings."
+)
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_fit_needs_no_more_words_than_compare(run, clicks, tmp_path):
     asked = ("--scale", "there", "--channel", "auto", "--epsilon", "4", "--plan", "sample:9")
     assert run("perturb", clicks, *asked, "-o", sent)[0] == 0
     status, _, said = run("fit", sent, "-o", model)
-    assert (status, "ease from" in said, "per asked slot" in said) == (0, True, True), said
+    assert (status, "ease from" in said, "per sampled slot" in said) == (0, True, True), said
     assert is_list_model(model.read_bytes())
 
 

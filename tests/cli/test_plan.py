@@ -40,7 +40,7 @@ def test_it_prints_every_way_and_writes_its_rows(run, tmp_path, monkeypatch):
     told = ["dpals", "0.903", "0.901 to 0.906", "74,563", "452", "extrapolated, 33,333 users"]
     assert all(each in line for each in told)
     assert "300 users, 40 items, 8 ratings per user; epsilon 4 per user, delta 1e-06" in printed
-    assert "The plan rated is left out" in printed
+    assert "The plan rated is excluded" in printed
 
 
 @pytest.mark.parametrize(

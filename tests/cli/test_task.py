@@ -41,7 +41,7 @@ def test_a_task_may_ask_who_did_what(films, run, tmp_path):
     asked = (*films, "--provider", "https://films.example", "--scale", "there")
     status, _, said = run(*asked)
     assert status == 1
-    assert "On the scale there only presence can be protected" in said
+    assert "For implicit feedback, only presence can be protected" in said
     assert not (tmp_path / "task.json").exists()
     for plan in ("catalogue", "sample:1"):
         assert run(*asked, "--plan", plan)[0] == 0

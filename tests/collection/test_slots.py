@@ -166,8 +166,8 @@ def test_a_promise_is_stated_whole():
     one, public = Sample(hiding(epsilon="0.5"), 10).guarantee, "who takes part, the catalogue, the"
     assert one.sentence == (
         "Epsilon = 0.5 per slot, trusting nobody: "
-        "releasing one symbol per asked slot protects one place of "
-        f"the catalogue, whether rated and how. Public: {public} channels."
+        "releasing one symbol per sampled slot protects one catalogue slot: whether the user rated "
+        f"the item, and the value. Public: {public} channels."
     )
     assert (one.assumptions, one.fails, one.uncovered) == (ASSUMPTIONS, None, ())
     person = Sample(hiding(epsilon="0.5"), 10).user_guarantee(100)

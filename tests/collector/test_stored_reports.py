@@ -41,7 +41,7 @@ def test_the_latest_report_of_a_person_and_item_counts(ask, collector, report, s
     assert cells(found) == {(me, 104): (3, 0), (other.person, 104): (0, 1)}
     assert found.guarantee.epsilon == "2"
     assert found.guarantee.unit == "value"
-    assert "which reports to this task are one person's" in found.guarantee.public
+    assert "which reports of this task come from the same user" in found.guarantee.public
 
 
 @pytest.mark.parametrize("plan", ["catalogue", "sample:3"])

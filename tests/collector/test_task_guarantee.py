@@ -18,7 +18,7 @@ from tacit.models.fitted import Fitted
 PLANS = ("rated", "catalogue", "sample:3")
 ROOT = Path(__file__).parents[2]
 ON_THE_PAGE = {
-    "who rated what": "which items you rated",
+    "which items each user rated": "which items you rated",
     "who takes part": "That you take part",
     "the catalogue": "of the catalogue",
     "the channels": "Choices: epsilon =",

@@ -94,7 +94,7 @@ def test_a_note_says_why_it_is_kept(told):
     asks, mine = told()
     asks.script = [Answer(401)] * 2
     mine.erase()
-    assert "An erasure is kept: the collector wants another token (status 401)." in (
+    assert "An erasure is still pending: the collector requires another token (status 401)." in (
         mine.sync().notes
     )
 

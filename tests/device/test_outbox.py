@@ -130,7 +130,7 @@ def test_a_wrong_request_keeps_the_bytes_and_says_so(collector, device, clock, s
     outcome = mine.sync()
     assert (outcome.stored, outcome.waiting, outcome.again) == (0, 6, None)
     (note,) = outcome.notes
-    assert re.fullmatch(r"Reports are kept: the .*\.", note)
+    assert re.fullmatch(r"Reports are still pending: the .*\.", note)
     assert str(status) in note
     assert "rating" not in note
     assert mine.sync().stored == 6
@@ -164,7 +164,7 @@ def test_what_is_refused_is_given_up_and_told_again_for_free_but_for_a_conflict(
     asks.script = [refusing(status, problem, [*bad, "ff" * 16, 7])]
     outcome = mine.sync()
     assert (outcome.stored, outcome.given_up, outcome.waiting) == (4, 2, 0)
-    assert outcome.notes == [f"The collector refuses 2 reports ({problem})."]
+    assert outcome.notes == [f"The collector rejected 2 reports ({problem})."]
     cost = mine.ledger.spent
     assert mine.sync().stored == 0  # a slot has one id an epoch
     clock.epoch(3)
@@ -212,7 +212,7 @@ def test_a_word_of_the_collector_is_not_repeated_unless_it_is_one(collector, dev
     mine.sync()
     clock.now += 30
     asks.script = [refusing(422, "rating=5\n[ERROR]", list(asks.payloads))]
-    assert mine.sync().notes == ["The collector refuses 6 reports (no reason given)."]
+    assert mine.sync().notes == ["The collector rejected 6 reports (no reason given)."]
 
 
 def test_reports_past_the_window_are_dropped_and_told_again_for_free(collector, device, clock):

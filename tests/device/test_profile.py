@@ -53,7 +53,7 @@ def test_published_bytes_survive_the_trip_and_refuse_a_cut(ratings: Ratings) -> 
         with pytest.raises(DataError, match="cut short"):
             ItemModel.from_bytes(whole[:left])
     for old, new, why in (
-        (b'"link": "cells"', b'"link": "tells"', "its link is none"),
+        (b'"link": "cells"', b'"link": "tells"', "its link is unknown"),
         (b'"mu": [', b'"mu": [], "x": [', "unknown or missing keys: x"),
     ):
         header = len(whole[:23]) + int.from_bytes(whole[19:23], "little")
@@ -95,7 +95,7 @@ def test_numbers_that_come_to_none_predict_nothing(
     draws = (replace(published.draws[0], mu=mu),) * 2
     forged = replace(published, draws=draws, sigma=sigma, link=link)
     mine: dict[int | str, float] = dict.fromkeys(published.items[:rated], 4.0)
-    with pytest.raises(DataError, match="come to none: nothing is predicted"):
+    with pytest.raises(DataError, match="overflow, so no rating is predicted"):
         Profile(forged, mine).predict(published.items[-1])
 
 

@@ -185,7 +185,9 @@ def test_a_store_without_its_log_is_refused_and_stays_as_it_is(tmp_path):
     Path(f"{path}-wal").unlink()
     held = path.read_bytes()
     for _ in range(2):
-        with pytest.raises(DataError, match=r"its log .*-wal is missing\. Restore a backup"):
+        with pytest.raises(
+            DataError, match=r"its log .*-wal is missing\. Restore a complete backup"
+        ):
             Store(path, 5)
     assert len(path.read_bytes()) == len(held)
     path.write_bytes(b"")

@@ -138,7 +138,7 @@ def test_the_figure_of_an_attack_has_the_first_figure_of_each_setting(rows):
         (floor,) = panel.live.baselines
         assert floor.value == pytest.approx(shown[0].baseline)
     assert figure.title == "top-1, as a share"
-    assert f"7 of {len(every) // 2} lines, those that depend on epsilon most" in figure.caption
+    assert f"7 of {len(every) // 2} lines that depend most on epsilon" in figure.caption
     assert "Bars are a standard error." in figure.caption
     assert attack_figure([row for row in mine if row.epsilon is None]) is None
 
@@ -148,10 +148,10 @@ def test_what_is_beside_is_a_floor_or_where_it_moves_a_line(rows):
     (panel,) = attack_figure(mine).panels
     known = {(row.setting, row.epsilon): row.baseline for row in reversed(mine)}
     floors = {floor.name: floor.value for floor in panel.live.baselines}
-    stars = "stars, the item's true shares known"
+    stars = "stars, item's true distribution as prior"
     assert floors[f"{stars}, baseline"] == pytest.approx(known[stars, 1.0])
     moving = {line.name: line.points for line in panel.live.lines if line.stroke == "baseline"}
-    hidden = "presence, slot by slot"
+    hidden = "presence, per slot"
     assert list(moving) == [f"{hidden}, baseline"]
     assert [y for _, y, _, _ in moving[f"{hidden}, baseline"]] == [
         known[hidden, 1.0], known[hidden, 2.0]

@@ -43,7 +43,7 @@ def test_each_of_the_terms_has_its_line_and_the_guess_is_last(rows):
     found = of(rows, 3.0)[("8 random items with stars", "top-1")]
     assert lines[1].startswith(f"{100 * found.value:.2g} % of users; ")
     assert lines[3].startswith(f"{100 / 120:.2g} % of users")
-    assert any("as private as the ratings are" in part for part in words.said)
+    assert any("as sensitive as the ratings" in part for part in words.said)
 
 
 def test_a_leak_is_said(rows):

@@ -68,7 +68,7 @@ def test_a_single_split_has_no_standard_deviation(make_row):
     one = [make_row(epsilon=e) for e in (1.0, 2.0)]
     assert "One split, so the standard deviation is unknown." in html(Chart(one, "rmse"))
     two = [*one, *(make_row(epsilon=e, seed=1) for e in (1.0, 2.0))]
-    assert "Bars are a standard deviation over 2 splits." in html(Chart(two, "rmse"))
+    assert "Bars are one standard deviation over 2 splits." in html(Chart(two, "rmse"))
 
 
 def test_a_page_says_what_was_run_on_what():

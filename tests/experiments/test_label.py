@@ -137,7 +137,7 @@ def test_a_claim_that_fails_is_no_deployment_and_is_said_first(tmp_path: Path):
     label = of_model(path)
     assert valid(label)["deployment"] is None
     page = html(label)
-    assert page.index("it does not hold") < page.index("<table")
+    assert page.index("Claimed but not satisfied") < page.index("<table")
     assert "does not hold" in page
 
 

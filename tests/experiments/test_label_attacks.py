@@ -57,7 +57,7 @@ def test_more_epsilon_is_more_found_and_plans_that_hide_presence_find_less():
     assert half[top].value < three[top].value
     (rated,) = by_table(asked("rated", "0.5"))
     assert half[top].value < rated[top].value
-    assert rated["presence, slot by slot", "recall"].value == 1  # it is public
+    assert rated["presence, per slot", "recall"].value == 1  # it is public
 
 
 def test_the_same_task_has_the_same_figures_and_a_label_has_them():

@@ -248,7 +248,7 @@ def test_the_verb_prints_one_table_and_refuses_a_plan_of_its_own(run, tmp_path, 
     status, printed, said = run(*common, "--report", tmp_path / "out.html")
     assert status == 0, said
     assert "epsilon per user" in printed
-    assert "The plan rated is left out" in printed
+    assert "The plan rated is excluded" in printed
     assert "Epsilon = 2 per user, delta = 1e-06, trusting nobody" in printed
     assert "randomized-response, sample" in (tmp_path / "out.html").read_text()
     status, _, said = run(*common, "--plan", "rated")

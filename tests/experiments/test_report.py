@@ -101,7 +101,7 @@ def test_a_claim_that_fails_is_shown_as_such_and_wins_nothing(rows, make_row):
     training = {"channel": None, "model": "dpss", "where": "device", "trust": "curator"}
     broken = make_row(**training, rmse=0.5, claim_valid=False)
     page = report([*rows, broken])
-    assert "does not hold (dpss; see the reason in each guarantee): epsilon = 1 per value" in page
+    assert "not satisfied (dpss; see the reason in each guarantee): epsilon = 1 per value" in page
     assert "Epsilon = 0.5 or 1 per value, trusting nobody" in page
     assert "RMSE on the device is <strong>1.060</strong>" in page
     assert "curator per value + dpss" not in page
@@ -221,7 +221,7 @@ def test_what_a_person_loses_is_said_wherever_it_is_known(rows, make_row):
     assert "ratio at most" in page
     assert "epsilon adds up" in page
     assert "<td class=n>73.5</td>" in page
-    assert "who rated what" not in page
+    assert "which items each user rated" not in page
     assert "epsilon adds up" not in report(rows)
 
 

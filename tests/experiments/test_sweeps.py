@@ -62,7 +62,7 @@ def test_noise_does_not_drown_the_other_lines():
     loud = Sweep("k", [*calm, make(model="loud", k=10, mae=5.0), make(model="loud", k=40, mae=0.7)])
     panel = loud.panel(Styles(loud.rows))
     assert panel.ends[0] < 0.7 < 0.73 < panel.ends[1] < 1.0
-    assert draw(panel).axes[0].get_title(loc="left") == "cut; the largest is 5.00"
+    assert draw(panel).axes[0].get_title(loc="left") == "cropped; the largest value is 5.00"
     assert draw(Sweep("k", calm).panel(Styles(calm))).axes[0].get_title(loc="left") == ""
 
 
@@ -167,7 +167,7 @@ def test_where_nothing_varies_every_system_stands_beside_the_others():
     assert bars == pytest.approx([0.1] * 3)
     text = report(found)
     assert text.count("<svg") == 1
-    assert "bars are a standard deviation over 2 draws" in text
+    assert "bars are one standard deviation over 2 draws" in text
     assert "; one draw." in report(found[::2])
 
 
@@ -186,7 +186,7 @@ def test_a_floor_is_dashed_and_lists_have_a_figure_of_their_own(rows):
     lines = {line.name: line for line in against.panels[0].live.lines}
     assert lines["item-average"].stroke == "baseline"
     assert lines["near (user)"].stroke == "solid"
-    assert "Bars and bands are a standard deviation over 2 draws" in against.caption
+    assert "Bars and bands are one standard deviation over 2 draws" in against.caption
     (lists,) = report_figures(listed)
     assert list(lists.panels[0].live.rows) == [
         "random, no privacy", "popularity, no privacy", "near, no privacy"

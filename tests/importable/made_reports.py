@@ -129,7 +129,7 @@ def trials(seeds: int, keeps: tuple[int, ...], overlaps: tuple[float, ...]) -> I
             yield tried(
                 model="x-map", variant="user", k=50, worth=0.6 + more, epsilon=first + second,
                 replacement_epsilon=first, neighbour_epsilon=second, mode="faithful",
-                claim_valid=False, promise="Claimed, and it does not hold (its noise is of another "
+                claim_valid=False, promise="Claimed but not satisfied (its noise is of another "
                 "scale): epsilon = 1 per user, trusting the curator.", **at,
             )  # fmt: skip
         for name, worth in (("random", 0.02), ("popularity", 0.4)):

@@ -68,7 +68,7 @@ def test_who_sent_nothing_is_counted_and_said(caplog):
     assert BIAS.recommend([98, 1, 99], 3, notify=said.append).height == 9
     assert EASE.recommend([98, 1, 99], 3, notify=said.append)["user"].to_list() == [1, 1, 1]
     assert said == [f"{SILENT}they get the recommendations of an average user.",
-                    f"{SILENT}they are left out."]  # fmt: skip
+                    f"{SILENT}they are skipped."]  # fmt: skip
     with caplog.at_level(logging.WARNING, "tacit.models"):
         assert BIAS.recommend(98) == BIAS.recommend(99)
     assert (

@@ -1,4 +1,4 @@
-"""Screening: made-up reporters of an item go, real ones stay, and who rated what has to say it."""
+"""Screening removes fake reporters of an item and keeps real ones; presence must be public."""
 
 from functools import cache
 

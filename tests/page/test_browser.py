@@ -252,7 +252,7 @@ def test_more_than_ones_own_maximum_is_refused(page: Page, provider, asked) -> N
     page.evaluate(CHANGED, {"maximum": "0.4"})
     rate(page, 2)
     page.locator("#sync").click()
-    expect(page.get_by_role("alert")).to_contain_text("your maximum is 0.4: it is not answered")
+    expect(page.get_by_role("alert")).to_contain_text("above your maximum of 0.4; nothing is sent")
     expect(page.locator("#asked")).to_contain_text("1 of 50 spent")
     assert len(posts(asked)) == 1
 

@@ -299,7 +299,7 @@ test("a model that was cut, or is none, is refused", () => {
   const [{ model }] = vectors("profiles");
   const whole = Uint8Array.from(Buffer.from(model, "base64"));
   for (const left of [whole.length - 4, whole.length - 1, 200, 20]) {
-    assert.throws(() => fromBytes(whole.slice(0, left)), /cut short/);
+    assert.throws(() => fromBytes(whole.slice(0, left)), /truncated/);
   }
   assert.throws(() => fromBytes(bytes("{}")), /not a valid item model/);
   const empty = bytes("tacit-item-model-1\n\x02\0\0\0{}");

@@ -12,14 +12,15 @@ HOLDS = Guarantee(epsilon="1", unit="value", trust="curator", released="a mean")
 def test_a_claim_that_fails_says_so_before_it_says_anything_else():
     fails = replace(HOLDS, fails="the mean has no noise")
     assert fails.sentence == (
-        "Claimed, and it does not hold (the mean has no noise): epsilon = 1 per value, trusting "
-        "the curator: releasing a mean protects the value of one rating; who rated what is public."
+        "Claimed but not satisfied (the mean has no noise): epsilon = 1 per value, trusting "
+        "the curator: releasing a mean protects the value of one rating; which items a user rated "
+        "is public."
     )
     assert HOLDS.sentence.startswith("Epsilon = 1 per value")
 
 
 def test_a_guarantee_survives_json_and_old_files_make_no_excuses():
-    fails = replace(HOLDS, fails="the mean has no noise", public=("who rated what",))
+    fails = replace(HOLDS, fails="the mean has no noise", public=("which items each user rated",))
     assert Guarantee.from_dict(fails.to_dict()) == fails
     old = HOLDS.to_dict()
     del old["fails"]
@@ -30,8 +31,8 @@ def test_a_sentence_states_its_delta_and_what_is_public():
     whole = replace(HOLDS, delta="1e-6", unit="user", public=("the catalogue", "the scale"))
     assert whole.sentence == (
         "Epsilon = 1 per user, delta = 1e-6, trusting the curator: "
-        "releasing a mean protects everything one "
-        "person contributed. Public: the catalogue, the scale."
+        "releasing a mean protects all data of "
+        "one user. Public: the catalogue, the scale."
     )
 
 
@@ -44,13 +45,13 @@ def test_a_sentence_states_its_delta_and_what_is_public():
 )
 def test_each_thing_that_is_left_out_is_named(uncovered, words):
     sentence = replace(HOLDS, uncovered=uncovered).sentence
-    assert sentence.endswith(f" Not covered: {words}, taken from the ratings and not declared.")
+    assert sentence.endswith(f" Not covered: {words}, not declared, so inferred from the ratings.")
 
 
 def test_what_is_left_out_is_said_and_kept():
     gap = replace(HOLDS, uncovered=("the scale", "the catalogue"))
     assert gap.sentence.endswith(
-        " Not covered: the scale and the catalogue, taken from the ratings and not declared."
+        " Not covered: the scale and the catalogue, not declared, so inferred from the ratings."
     )
     assert Guarantee.from_dict(gap.to_dict()) == gap
     assert "uncovered" not in HOLDS.to_dict()

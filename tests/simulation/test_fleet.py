@@ -68,7 +68,7 @@ def test_the_people_of_a_file_report_its_training_rows(asked, ratings, file, tmp
         short = run("simulate", file, "--url", url, *given, "--lifetime", 32, "--devices", 3)
     assert f"{ratings.n_users} devices with {len(train):,} ratings on the device" in out
     assert f"{len(train):,} reports stored, 0 pending" in out
-    assert "ratings of items outside the task's catalogue" in out
+    assert "ratings on items outside the task's catalogue" in out
     there, here = table(stored), table(train)
     assert [item for item, _ in there] == [item for item, _ in here]
     assert len(set(there) ^ set(here)) <= 6
@@ -86,7 +86,7 @@ def test_people_take_turns_and_a_token_is_needed(asked, ratings, tmp_path):
         tally = replace(fleet, url=url).report(ratings, 2 * ratings.n_users + 1)
         refused = replace(fleet, url=url, token=None).report(ratings, 2)
         assert refused.notes == {
-            "Reports are kept: the collector wants another token (status 401).": 2
+            "Reports are still pending: the collector requires another token (status 401).": 2
         }
         poor = replace(fleet, url=url, lifetime="1").report(ratings, 2)
     assert tally.counts["devices"] == tally.counts["stored"] == 2 * ratings.n_users + 1

@@ -216,7 +216,7 @@ def test_the_promise_is_said_in_full():
         "releasing 4 noisy totals protects"
     )
     assert not promise.exact
-    assert any("replaced" in words for words in promise.assumptions)
+    assert any("one user's complete profile" in words for words in promise.assumptions)
 
 
 def test_what_cannot_be_trained_is_refused():

@@ -247,8 +247,8 @@ def test_the_guarantee_speaks_of_a_person(ratings: Ratings) -> None:
     assert promise.sentence == (
         "Epsilon = 1 per user, trusting nobody: "
         "releasing one bit per user in each of 1 of 4 rounds protects "
-        "everything one person contributed. Public: who takes part, the catalogue and the scale, "
-        "which entry each report is of."
+        "all data of one user. Public: who takes part, the catalogue and the scale, "
+        "which entry each report is about."
     )
 
 

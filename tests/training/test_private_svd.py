@@ -84,7 +84,7 @@ def test_presence_is_public_and_is_said_to_be(name, ratings):
         partial(trained, METHODS[name]), ratings, rating_added(ratings, 5), SecretReleases()
     )
     assert any("is declared public" in sentence for sentence in found)
-    assert "who rated what" in METHODS[name].guarantee("1").public
+    assert "which items each user rated" in METHODS[name].guarantee("1").public
 
 
 @pytest.mark.parametrize("name", METHODS)

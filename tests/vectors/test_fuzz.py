@@ -80,7 +80,7 @@ def documents(kind, count):
 
 
 def solve(data):
-    """Numbers that are numbers may still come to none: that is a sentence, too."""
+    """Finite numbers may overflow: that has an error message, too."""
     model = ItemModel.from_bytes(data)
     own = dict.fromkeys(model.items[:2], model.scale.values[0])
     with suppress(DataError):

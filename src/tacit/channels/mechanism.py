@@ -52,9 +52,8 @@ class AbstractMechanism(ABC):
             )
         if self.scale.has_one_level and not self.serves_one_level:
             raise RequestError(
-                f"On the scale {self.scale} only presence can be protected; use "
-                "randomized-response or optimal with missing=True, and the plan "
-                "catalogue or sample:K."
+                "For implicit feedback, only presence can be protected; use randomized-response or "
+                "optimal with missing=True, and the plan catalogue or sample:K."
             )
 
     @property

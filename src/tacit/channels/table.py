@@ -61,7 +61,7 @@ class Channel:
 
     def _repr_html_(self) -> str:
         """Show its properties, and its table as a picture."""
-        words = f"Probabilities of {len(self.outputs)} symbols, a line for each input."
+        words = f"Probabilities of {len(self.outputs)} symbols, one line per input."
         lines = (
             ("inputs", self._rows),
             ("symbols", len(self.outputs)),

@@ -134,9 +134,9 @@ PRESETS = {
     "hard-to-link": Preset(
         plan="sample:200",
         epsilon="2",
-        why="Of MovieLens 1M's 6,040 people, an attacker who has eight of a person's ratings "
-        "with their stars finds that person's reports at the first guess in fewer than one case "
-        "in a hundred.",
+        why="An attacker who knows eight of a user's ratings, stars included, identifies that "
+        "user's reports among MovieLens 1M's 6,040 users at the first guess in less than 1 % of "
+        "cases.",
     ),
 }
 """Presets by name. Each was chosen by measurements on public ratings: with fewer users or items,

@@ -10,7 +10,7 @@ from tacit.privacy.guarantee import Guarantee
 
 ASSUMPTIONS = (
     "the operating system's random bits are uniform and secret",
-    "each rating is answered for once; asking again costs epsilon again",
+    "each rating is reported once; reporting it again costs epsilon again",
 )
 
 

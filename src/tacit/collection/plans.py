@@ -11,7 +11,7 @@ from tacit.collection.composition import tight_epsilon
 from tacit.collection.plan import ASSUMPTIONS, checked
 from tacit.errors import RequestError, whole
 from tacit.privacy.guarantee import Guarantee
-from tacit.scale import THERE, shortest
+from tacit.scale import shortest
 
 # The plan "rated": every rating is reported; presence is public.
 
@@ -39,9 +39,8 @@ class Rated:
         object.__setattr__(self, "cap", cap)
         if any(len(channel.levels) == 1 for channel in self.channels):
             raise RequestError(
-                f"On the scale {THERE}, the plan rated reveals everything that could be "
-                "protected; use the plan catalogue or sample:K, and a channel with "
-                "missing."
+                "For implicit feedback, the plan rated reveals everything that could be protected; "
+                "use the plan catalogue or sample:K, and a channel with missing."
             )
         if any(channel.missing for channel in self.channels):
             raise RequestError(
@@ -67,7 +66,7 @@ class Rated:
             unit="value",
             trust="nobody",
             released="one symbol per rating",
-            public=("who rated what", "the channels"),
+            public=("which items each user rated", "the channels"),
             assumptions=ASSUMPTIONS,
             exact=True,
         )
@@ -221,7 +220,7 @@ def slot_channels(channels: Channel | Sequence[Channel], cap: int | None) -> tup
 
 # The plan "sample:K": each user reports a public pseudo-random sample of K slots.
 
-SAMPLE_RELEASES = "one symbol per asked slot"
+SAMPLE_RELEASES = "one symbol per sampled slot"
 
 
 @dataclass(frozen=True, init=False)

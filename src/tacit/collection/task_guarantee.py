@@ -17,9 +17,9 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.scale import shortest
 from tacit.wire.task import Task
 
-LINKED = "which reports to this task are one person's"
-CHANGED = "that an answer changed, and when"
-RATED_SINCE = "which items were rated between two reports"
+LINKED = "which reports of this task come from the same user"
+CHANGED = "that a report changed, and when"
+RATED_SINCE = "which items were newly rated between two reports"
 ONE_REPORT = "in one report"
 ALL_CHANNELS = "in one report through each channel"
 

@@ -97,7 +97,7 @@ class Domains:
             )
         )
         several = sum(self.members(d).astype(np.int64) for d in range(len(self.names))) > 1
-        return f"{counts}; {np.count_nonzero(several):,} users rated in more than one."
+        return f"{counts}; {np.count_nonzero(several):,} users rated items of several domains."
 
 
 def _joinable(parts: Sequence[Ratings]) -> None:

@@ -64,8 +64,8 @@ class Holdout:
         """Description of the protocol, as a clause."""
         hidden = f"all target ratings except {self.keep}" if self.keep else "all target ratings"
         return (
-            f"{hidden} of a share of {self.test_share:.4g} of the users in both domains; a share "
-            f"of {self.overlap:.4g} of the others links the domains"
+            f"{hidden} of {100 * self.test_share:.4g} % of the users in both domains; "
+            f"{100 * self.overlap:.4g} % of the others link the domains"
         )
 
     def hide(self, domains: Domains, target: int, seed: int) -> HeldOut:

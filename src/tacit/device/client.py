@@ -34,7 +34,7 @@ from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 from tacit.wire.task import Task, is_address
 
-NOT_BEGUN = "This task has not begun: nothing is answered yet."
+NOT_BEGUN = "This task has not begun, so no report is sent yet."
 _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 
 
@@ -264,7 +264,7 @@ class Client:
 
 def _off(scale: RatingScale) -> str:
     if scale.has_one_level:
-        return f"On the scale {scale} an item is there, given as 1, or it is not, given as None."
+        return "For implicit feedback, a rating must be 1 (an interaction) or None."
     return f"This rating is not on the scale {scale}."
 
 

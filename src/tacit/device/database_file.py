@@ -120,6 +120,6 @@ def _sync_folder(folder: str) -> None:
 
 def _without_tables(path: str, why: str) -> str:
     return (
-        f"{path} is a store without content: {why}. Restore a backup with all of its files; to "
-        "start again as a new person, with nothing on the ledger, delete the file."
+        f"{path} is a store without tables: {why}. Restore a complete backup, or delete the file "
+        "to start as a new user with an empty ledger."
     )

@@ -64,7 +64,9 @@ class Erasures:
                 self._forget(key)
             else:
                 reason = WRONG.get(answer.status, "the collector cannot read this request")
-                self.notes.append(f"An erasure is kept: {reason} (status {answer.status}).")
+                self.notes.append(
+                    f"An erasure is still pending: {reason} (status {answer.status})."
+                )
 
     def _forget(self, key: bytes) -> None:
         with self._provider.store.transaction():

@@ -17,8 +17,8 @@ from tacit.wire.task import loads
 
 UNKNOWN = 404
 WRONG = {
-    401: "the collector wants another token",
-    403: "the collector takes no reports from this device",
+    401: "the collector requires another token",
+    403: "the collector accepts no reports from this device",
     UNKNOWN: "the collector does not know this task",
     413: "the upload is too large for the collector",
 }
@@ -112,7 +112,9 @@ class Outbox:
         refused = _refused(answer, ids) if answer.status != 200 else {}
         if refused is None:
             reason = WRONG.get(answer.status, "the collector cannot read this upload")
-            self.outcome.notes.append(f"Reports are kept: {reason} (status {answer.status}).")
+            self.outcome.notes.append(
+                f"Reports are still pending: {reason} (status {answer.status})."
+            )
             return False
         with self._provider.store.transaction():
             self._forget(ids)
@@ -121,7 +123,7 @@ class Outbox:
         self.outcome.given_up += len(refused)
         if refused:
             kinds = ", ".join(sorted(set(refused.values())))
-            self.outcome.notes.append(f"The collector refuses {len(refused)} reports ({kinds}).")
+            self.outcome.notes.append(f"The collector rejected {len(refused)} reports ({kinds}).")
         return True
 
     def _waiting(self, number: int) -> Batch:

@@ -116,7 +116,7 @@ CREATE TABLE report (
 CREATE INDEX waiting ON report (task, epoch, place) WHERE document IS NOT NULL;
 {ERASURES};
 """
-UNWRITTEN = "{} cannot be read or written ({}); nothing was drawn or sent."
+UNWRITTEN = "{} cannot be read or written ({}); no report was drawn or sent."
 SOUND_PERSON = f"SELECT 1 FROM person WHERE spent >= 0 AND length(secret) = {SECRET_BYTES}"
 FORGOTTEN = ("rating", "answer", "last", "report", "task")
 

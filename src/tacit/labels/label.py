@@ -110,10 +110,10 @@ class Label:
 
 UNBOUNDED_TASK = (
     "No guarantee per user: the rated items are reported as they are. The values of n ratings "
-    "together cost n times epsilon, up to the limit that the user sets on the device."
+    "together cost n times epsilon, up to the limit set on the device."
 )
 EVERY_CHANNEL = (
-    "all of these tables, if the user raises the maximum epsilon and the device reports on every "
+    "all of these tables, if the user raises the maximum epsilon and the device reports every "
     "slot again"
 )
 
@@ -189,8 +189,7 @@ def of_result(path: Path) -> Label:
         name=", ".join(dict.fromkeys(row.dataset for row in rows)) or path.name,
         address=sha256(path.read_bytes()).hexdigest(),
         asked_by=None,
-        leaves="Nothing is released: these are the figures of an experiment, which are as private "
-        "as its data."
+        leaves="Nothing is released: these are results of an experiment, as sensitive as its data."
         + "".join(f" {sentence}" for sentence in plugged(row.plugins for row in rows)),
         terms=tuple(terms),
         unbounded=UNBOUNDED_RESULT if units & {"value", "slot"} else None,

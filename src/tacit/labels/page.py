@@ -10,11 +10,11 @@ from tacit.reporting.table import Table
 TRUSTED = {
     "nobody": "Nobody. Each device adds noise before it sends a report.",
     "curator": "The curator, who holds the true ratings. Readers of the output are not trusted.",
-    "everybody": "Everybody who sees the output, which is not protected.",
+    "everybody": "Everyone who sees the output, which is not protected.",
 }
 MADE_UP = (
     "Attacks on synthetic users under these terms, with the background knowledge in the first "
-    "column. The last column is the same without the reports."
+    "column. The last column is the attacker's success without the reports."
 )
 NOT_PLAYED = "No attack was run for this label."
 DAY = 86_400
@@ -84,12 +84,13 @@ def _person(label: Label) -> list[str]:
 
 def _retention(keeping: Keeping | None) -> str:
     if keeping is None:
-        return "The output is public for good. It contains no reports."
+        return "Once published, the output cannot be withdrawn. It contains no reports."
     lasts = keeping.epoch_seconds / DAY
     return (
         f"An epoch lasts {lasts:g} days. Reports are accepted up to {keeping.late_epochs} epochs "
-        f"late and deleted {keeping.days} days after their epoch closed. A device draws one report "
-        "per rating and channel and repeats it. A changed rating costs epsilon again."
+        f"late and deleted {keeping.days} days after their epoch closed. A device draws one "
+        "report per rating and channel and resends the same report. A changed rating costs "
+        "epsilon again."
     )
 
 

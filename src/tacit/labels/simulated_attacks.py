@@ -45,7 +45,7 @@ def found_by_attackers(task: Task) -> tuple[AttackFigure, ...]:
     rated = len(ratings) / ratings.n_users
     data = (
         f"{ratings.n_users:,} synthetic users, each with {rated:.0f} ratings of "
-        f"{ratings.n_items:,} items. The figures contain no real ratings."
+        f"{ratings.n_items:,} items. No real ratings were used."
     )
     return tuple(_figures(task, ratings, data))
 

@@ -61,11 +61,11 @@ class SplitProtocol:
     def words(self) -> str:
         """Description of the held-out ratings, as part of a sentence: everything but the seed."""
         if self.folds:
-            return f"each of {self.folds} random folds in turn"
+            return f"{self.folds}-fold cross-validation"
         if self.column:
-            return f"what the column {self.column} of the data says"
+            return f"those marked in the data's column {self.column}"
         if self.kind == "last":
-            return "each person's latest rating"
+            return "each user's latest rating"
         return f"{self.share or SHARE:.4g} of the ratings, " + (
             "drawn at random" if self.kind == "random" else "the latest"
         )

@@ -83,14 +83,14 @@ class Fitted:
     def __repr__(self) -> str:
         draws = f", {len(self.mu)} draws" if len(self.mu) > 1 else ""
         return (
-            f"<Fitted {self.model}: {len(self.user_ids):,} people, {len(self.item_ids):,} items, "
+            f"<Fitted {self.model}: {len(self.user_ids):,} users, {len(self.item_ids):,} items, "
             f"{self.items.shape[2] - 1} factors{draws}, {self.guarantee.brief}>"
         )
 
     def _repr_html_(self) -> str:
         """Show size and guarantee."""
         lines = (
-            ("people", f"{len(self.user_ids):,}"),
+            ("users", f"{len(self.user_ids):,}"),
             ("items", f"{len(self.item_ids):,}"),
             ("factors", self.items.shape[2] - 1),
             ("draws", len(self.mu)),

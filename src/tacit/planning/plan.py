@@ -223,19 +223,18 @@ def _mean(errors: Sequence[float], people: Population) -> PlanRow:
 
 ABOUT = {
     "whole": "All users were simulated.",
-    "scaled": "Fewer users were simulated, whose reports have as much information as those of "
-    "all users.",
-    "extrapolated": "Fewer users were simulated, with proportionally less noise. The figure is "
-    "extrapolated from half and all of them: linearly in 1 / users, and without privacy in "
-    "1 / sqrt(users).",
-    "bounded": "The simulated users, at the largest epsilon or number of answers, have more noise "
-    "than the users of the plan. The real error is lower.",
+    "scaled": "Fewer users were simulated, with reports that carry the same total information.",
+    "extrapolated": "Fewer users were simulated, with proportionally less noise. The error is "
+    "extrapolated from half and all of them: linearly in 1 / users, or in 1 / sqrt(users) "
+    "without privacy.",
+    "bounded": "The simulated users have more noise than the plan's users, because epsilon or the "
+    "number of reports reached its maximum. The real error is lower.",
 }
 
 
 def expected(rows: Sequence[PlanRow], people: str) -> Table:
     """Return errors and bytes, a line per way. `asked`: the users, in words."""
-    heading = ("trusted", "way", "RMSE", "worlds", "download", "upload", "simulated")
+    heading = ("trusted", "method", "RMSE", "range", "download", "upload", "simulated")
     return Table(f"Expected on devices: {people}", heading, tuple(_line(row) for row in rows))
 
 
@@ -243,7 +242,7 @@ def asked_table(rows: Sequence[PlanRow]) -> Table:
     """Return the reports that each way requests of a user, and their epsilon."""
     private = [row for row in rows if row.epsilon is not None]
     lines = tuple((row.way, row.asked, f"{row.epsilon:g}", f"{row.delta:g}") for row in private)
-    return Table("Reports per user", ("way", "reports", "epsilon per user", "delta"), lines)
+    return Table("Reports per user", ("method", "reports", "epsilon per user", "delta"), lines)
 
 
 def sentences(rows: Sequence[PlanRow]) -> list[str]:
@@ -251,10 +250,10 @@ def sentences(rows: Sequence[PlanRow]) -> list[str]:
     used = [kind for kind in ABOUT if any(row.simulated == kind for row in rows)]
     return [
         *(f"{kind}: {ABOUT[kind]}" for kind in used),
-        f"Worlds: the smallest and largest error over {WORLDS} synthetic data sets if all users "
-        "are simulated, otherwise a single one. They differ by about .01, real data by more.",
-        "Bytes per user, without HTTP headers: models and reports as encoded, a profile as one "
-        "report of true levels, and one byte per answer of a federated round.",
+        f"Range: the smallest and largest error over {WORLDS} synthetic data sets if all users are "
+        "simulated, otherwise one data set. These differ by about .01, real data sets by more.",
+        "Bytes per user, excluding HTTP headers: encoded models and reports; a profile counts as "
+        "one report of true levels, a federated round as one byte.",
     ]
 
 

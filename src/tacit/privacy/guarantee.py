@@ -13,9 +13,9 @@ Part = Literal["catalogue", "people", "scale"]
 
 PROTECTS: dict[Unit, str] = {
     "none": "nothing",
-    "value": "the value of one rating; who rated what is public",
-    "slot": "one place of the catalogue, whether rated and how",
-    "user": "everything one person contributed",
+    "value": "the value of one rating; which items a user rated is public",
+    "slot": "one catalogue slot: whether the user rated the item, and the value",
+    "user": "all data of one user",
 }
 PARTS: dict[Part, str] = {
     "catalogue": "the catalogue",
@@ -63,7 +63,7 @@ class Guarantee:
             return f"No privacy: {self.released} is released as it is."
         spread = "" if self.delta == "0" else f", delta = {self.delta}"
         public = f" Public: {', '.join(self.public)}." if self.public else ""
-        holds = f"Claimed, and it does not hold ({self.fails}): e" if self.fails else "E"
+        holds = f"Claimed but not satisfied ({self.fails}): e" if self.fails else "E"
         trusted = "the curator" if self.trust == "curator" else self.trust
         return (
             f"{holds}psilon = {self.epsilon} per {self.unit}{spread}, trusting {trusted}: "
@@ -76,7 +76,7 @@ class Guarantee:
         if self.epsilon is None:
             return "no privacy"
         spread = "" if self.delta == "0" else f" at delta {self.delta}"
-        fails = ", claimed and not kept" if self.fails else ""
+        fails = ", claimed but not satisfied" if self.fails else ""
         return f"epsilon {self.epsilon} per {self.unit}{spread}{fails}"
 
     def __repr__(self) -> str:
@@ -103,7 +103,7 @@ class Guarantee:
             return ""
         *first, last = self.uncovered
         parts = f"{', '.join(first)} and {last}" if first else last
-        return f" Not covered: {parts}, taken from the ratings and not declared."
+        return f" Not covered: {parts}, not declared, so inferred from the ratings."
 
     def to_dict(self) -> dict[str, Any]:
         """The guarantee as JSON-ready values; `uncovered` only where there is something."""

@@ -16,7 +16,7 @@ from tacit.errors import DataError, RequestError
 
 GROUPLENS = "https://files.grouplens.org/datasets/movielens"
 GROUPLENS_LICENCE = (
-    "For research; cite Harper and Konstan (2015), and do not pass the data on or use them "
+    "For research; cite Harper and Konstan (2015), and do not redistribute the data or use them "
     "commercially without permission of GroupLens."
 )
 
@@ -52,7 +52,7 @@ ARCHIVES = (
         "https://eigentaste.berkeley.edu/dataset/archive/jester_dataset_1_1.zip",
         "sha256:cb7841756ded125b15f3d95c9f8241224065e96354c132a46ae4214deeab7615",
         "For research; cite Goldberg, Roeder, Gupta and Perkins, Eigentaste (2001).",
-        "It holds an Excel sheet: save that as jester-data-1.csv to read it.",
+        "It contains an Excel sheet; save it as jester-data-1.csv to read it.",
     ),
 )
 DATASETS = {archive.name: archive for archive in ARCHIVES}

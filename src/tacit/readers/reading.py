@@ -176,7 +176,7 @@ def as_ratings(
     that do not apply to them.
 
     >>> as_ratings(([1, 1, 2], ["a", "b", "a"], [4, 2, 5]), scale="1:5:1")
-    <Ratings frame: 3 by 2 people of 2 items, scale 1:5:1>
+    <Ratings frame: 3 by 2 users of 2 items, scale 1:5:1>
     """
     options: dict[str, Any] = {
         "scale": scale,

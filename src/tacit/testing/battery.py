@@ -17,14 +17,14 @@ from tacit.testing.trainings import DELTA, LIST_TRAINING_CLAIMS, TRAINING_CLAIMS
 
 SCALE = RatingScale.parse("1:5:1")
 UNPROVED = {
-    "channel": "that the table is the intended distribution, and that the random words of a draw "
+    "channel": "that the table is the intended distribution, and that the random bits of a draw "
     "are secret",
     "model": "how well it predicts real ratings",
-    "trainer": "that its sensitivity is correct for other ratings than those of the tests, and "
-    "anything about noise that bypasses NoisyReleases",
-    "list trainer": "that its sensitivity is correct for other users than those of the tests, and "
-    "anything about noise that bypasses NoisyReleases",
-    "attack": "that a better attacker finds nothing more",
+    "trainer": "that its sensitivity is correct for ratings outside the tests, and that no output "
+    "bypasses NoisyReleases",
+    "list trainer": "that its sensitivity is correct for users outside the tests, and that no "
+    "output bypasses NoisyReleases",
+    "attack": "that no stronger attack exists",
 }
 """What the test suites do not show, by kind."""
 

@@ -56,10 +56,10 @@ from tacit.training.mechanism.contributions import require_vocabularies
 
 START = 0.05  # initial deviation of item factors, as a fraction of half the range
 
-PUBLIC = ("who takes part", "the catalogue and the scale", "which entry each report is of")
+PUBLIC = ("who takes part", "the catalogue and the scale", "which entry each report is about")
 ASSUMPTIONS = (
     "the operating system's random bits are uniform and secret",
-    "each person takes part once; taking part again costs epsilon again",
+    "each user takes part once; taking part again costs epsilon again",
 )
 
 

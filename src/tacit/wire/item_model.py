@@ -81,17 +81,23 @@ def _flaws(header: Header) -> tuple[tuple[bool, str], ...]:
     least = 1 if presence else 0
     most = MOST_FACTORS if presence else 0
     return (
-        (header.scale.has_one_level, f"its scale {header.scale} has one level, and it has ratings"),
-        (header.link not in LINKS, "its link is none"),
-        (not header.mu, f"it has not 1 to {MOST_DRAWS} draws"),
+        (
+            header.scale.has_one_level,
+            f"a rating scale must have two levels or more, got {header.scale}",
+        ),
+        (header.link not in LINKS, "its link is unknown"),
+        (not header.mu, f"it must have 1 to {MOST_DRAWS} draws"),
         (
             header.sigma < 0 or (header.sigma > 0) != (header.link == "cells"),
-            "sigma is above 0 where the link is cells, and 0 where it is linear",
+            "sigma must be above 0 for the link cells and 0 for the link linear",
         ),
-        (not least <= header.features <= most, "its features do not go with its presence"),
+        (
+            not least <= header.features <= most,
+            "its number of features does not match its presence",
+        ),
         (
             presence is not None and (presence[1] <= 0 or presence[2] < 0),
-            "log_scale is not above 0, or damping is below",
+            "log_scale must be above 0, and damping 0 or more",
         ),
     )
 

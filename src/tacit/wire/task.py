@@ -191,9 +191,10 @@ class Task:
         fit = [channel for channel in self.channels if strict.number(channel.epsilon) <= most]
         if not fit:
             least = min((channel.epsilon for channel in self.channels), key=strict.number)
+            unit = "slot" if self.hides_presence else "value"
             raise CertificateError(
-                f"This task asks for epsilon = {least} or more, your maximum is {most_epsilon}: "
-                "it is not answered."
+                f"This task requires epsilon = {least} or more per {unit}, above your maximum of "
+                f"{most_epsilon}; nothing is sent."
             )
         return max(fit, key=lambda channel: strict.number(channel.epsilon))
 
@@ -217,8 +218,8 @@ class Task:
             ),
             (
                 self.scale.has_one_level and not self.hides_presence,
-                f"on the scale {self.scale}, the plan rated reveals everything that could be "
-                "protected; use catalogue or sample:K",
+                "for implicit feedback, the plan rated reveals everything that could be protected; "
+                "use catalogue or sample:K",
             ),
             (not 0 < n <= MOST_ITEMS, f"the catalogue must have 1 to {MOST_ITEMS} items, got {n}"),
             (not all(map(is_item_id, self.items)), ITEM_ID_FORM),

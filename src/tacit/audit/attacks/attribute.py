@@ -44,8 +44,7 @@ class Attribute:
     name = "attribute"
     knows = (
         "The attacker observes the reports of all users, and has the channel's table, the true "
-        "rating distribution of each item, and one column of the table of users for four fifths "
-        "of them."
+        "rating distribution of each item, and the attribute of four fifths of the users."
     )
     baseline = "a guess"
     needs = "reports"

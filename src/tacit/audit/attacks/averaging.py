@@ -40,7 +40,7 @@ def played(channel: Channel, scale: RatingScale, rows: Symbols, syncs: int, seed
     """Simulate a device for each 500 slots, which rates once and then syncs once per epoch."""
     items = tuple(range(min(SLOTS, len(rows))))
     task = Task(
-        name="The same question again",
+        name="Repeated reports",
         scale=scale,
         plan="catalogue" if channel.missing else "rated",
         items=items,

@@ -184,7 +184,7 @@ def _findings(setting: str, served: Doubles, inside: Mask, guarantee: Guarantee)
         ),
         Finding(
             setting=named,
-            figure="found at 1 false alarm in 1,000",
+            figure="true-positive rate at a false-positive rate of .001",
             value=true_positives(score.ravel(), inside.ravel(), RARE),
             baseline=RARE,
             bound=rare,

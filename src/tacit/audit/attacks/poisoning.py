@@ -31,7 +31,7 @@ Worth = Literal["reporters", "people", "repeats"]
 WORDS: dict[Worth, str] = {
     "reporters": "fake users, {share:g} % of an item's raters",
     "people": "fake users, {share:g} % of all users",
-    "repeats": "one fake user with as many reports, without a limit",
+    "repeats": "one fake user with the same number of reports, no limit",
 }
 """Attackers of a target: fake users, as a share of its raters or of all users; or one fake user
 with as many reports, of which a collector stores only the first."""

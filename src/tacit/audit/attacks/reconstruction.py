@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from tacit.audit.attacks.protocol import Finding
 from tacit.audit.attacks.world import Doubles, World
 
-EACH = "stars, each level as likely as any other"
-KNOWN = "stars, the item's true shares known"
-PRESENCE = "presence, slot by slot"
+EACH = "stars, uniform prior"
+KNOWN = "stars, item's true distribution as prior"
+PRESENCE = "presence, per slot"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -113,7 +113,7 @@ def _print(tally: "FleetOutcome", entries: str) -> None:
     for note, devices in tally.notes.items():
         options.notice(f"{devices:,} devices: {note}")
     for name, meaning in (
-        ("not asked", f"{entries} of items outside the task's catalogue"),
+        ("not asked", f"{entries} on items outside the task's catalogue"),
         ("given up", "reports rejected by the collector"),
         ("refused", "devices whose lifetime limit on epsilon was too low"),
         ("unreached", "devices that received no task"),

@@ -111,7 +111,7 @@ def described(name: str, channel: "Channel") -> str:
     return "\n".join(
         (
             f"{name}: epsilon {channel.epsilon} per {'slot' if channel.missing else 'value'}, "
-            f"{channel.exact_epsilon:.15g} read off the table",
+            f"{channel.exact_epsilon:.15g} computed from the table",
             f"id {channel.id}",
             _line("symbol", "output", inputs),
             *(

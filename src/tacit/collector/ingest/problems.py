@@ -48,24 +48,32 @@ class ProblemError(Exception):
 
 MALFORMED = Problem("malformed", 400, "The body is not an upload of reports.")
 NO_ERASURE = Problem("malformed", 400, 'The body is not {"key":"64 hexadecimal digits"}.')
-UNAUTHORIZED = Problem("unauthorized", 401, "Uploads need an enrolment token of this provider.")
-NO_SUCH_TASK = Problem("no-such-task", 404, "This collector has no task of that address.")
-NOT_FOUND = Problem("not-found", 404, "There is nothing at this address.")
-METHOD = Problem("method", 405, "This address does not answer to that method.")
+UNAUTHORIZED = Problem("unauthorized", 401, "Uploads require an enrolment token of this provider.")
+NO_SUCH_TASK = Problem("no-such-task", 404, "This collector has no task with this address.")
+NOT_FOUND = Problem("not-found", 404, "No resource at this address.")
+METHOD = Problem("method", 405, "This address does not support this method.")
 SLOW = Problem("slow", 408, "The body took more than 15 seconds. Send it again.")
 CONFLICT = Problem("conflict", 409, "Another report has this id; the first one was kept.")
-TOO_LARGE = Problem("too-large", 413, "An upload has at most 262144 bytes and 200 reports.")
-PEOPLE = Problem("too-large", 413, "This upload names more people than one may. Send fewer.")
+TOO_LARGE = Problem("too-large", 413, "An upload may have at most 262144 bytes and 200 reports.")
+PEOPLE = Problem(
+    "too-large", 413, "This upload has reports of too many users. Send fewer per upload."
+)
 MEDIA = Problem("media-type", 415, "Send application/json without a content-encoding.")
 MECHANISM = Problem("unknown-mechanism", 422, "The task does not offer this channel.")
-EPOCH = Problem("epoch", 422, "The epoch is not one that is collected now.")
-CELLS = Problem("cells", 422, "The cells are not those asked, or no symbols of the table.")
+EPOCH = Problem("epoch", 422, "Reports of this epoch are not accepted now.")
+CELLS = Problem(
+    "cells",
+    422,
+    "The cells do not match the requested slots, or a symbol is not in the channel's table.",
+)
 LIMIT = Problem(
     "limit",
     429,
-    "More than this token may send in an epoch, or for more people. Nothing of it is stored.",
+    "This token's limit of reports per epoch or of users is exceeded. No report was stored.",
     retry_after=3600,
 )
-BUSY = Problem("busy", 503, "Too many uploads wait to be stored.", retry_after=2)
-FAILED = Problem("failed", 500, "The collector failed at this. Send it again.", retry_after=10)
-UNAVAILABLE = Problem("unavailable", 503, "Reports cannot be stored just now.", retry_after=10)
+BUSY = Problem("busy", 503, "Too many uploads are waiting to be stored.", retry_after=2)
+FAILED = Problem(
+    "failed", 500, "The collector failed to process this request. Send it again.", retry_after=10
+)
+UNAVAILABLE = Problem("unavailable", 503, "Reports cannot be stored at the moment.", retry_after=10)

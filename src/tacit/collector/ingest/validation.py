@@ -45,7 +45,7 @@ class UploadDocument(Struct, forbid_unknown_fields=True):
 _DECODER = Decoder(UploadDocument)
 OF_UPLOAD, OF_REPORT = 2, 18
 """Quotation marks: of an upload's key, and of a report's six keys and three strings."""
-TWICE = Problem("malformed", 400, "A key occurs twice, or a text holds a quotation mark.")
+TWICE = Problem("malformed", 400, "A key occurs twice, or a string contains a quotation mark.")
 
 
 def read(body: bytes) -> list[Sent]:

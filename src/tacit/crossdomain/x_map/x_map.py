@@ -193,9 +193,9 @@ def _claim(chosen: Codes, near: Near, budget: Budget) -> Guarantee:
         trust="curator",
         released="an AlterEgo and predictions from its neighbours",
         fails=(
-            f"{replacements:,} replacements at {budget.replacement} and {neighbours:,} neighbours "
-            f"in rows at {budget.neighbours} were drawn, whose epsilons are summed; candidates, "
-            "means and predictions depend on the raw ratings; the sensitivity used for a "
-            "similarity is not an upper bound"
+            f"{replacements:,} replacements at epsilon {budget.replacement} and {neighbours:,} "
+            f"neighbours at epsilon {budget.neighbours} per row were drawn, and epsilons add up; "
+            "candidates, means and predictions depend on the raw ratings; the sensitivity of a "
+            "similarity is underestimated"
         ),
     )

@@ -143,7 +143,7 @@ def _omitted(rows: Sequence[AttackRow], names: Sequence[str]) -> str:
     every = len({row.setting for row in rows})
     if every == len(names):
         return ""
-    return f" {len(names)} of {every} lines, those that depend on epsilon most. The table has all."
+    return f" The {len(names)} of {every} lines that depend most on epsilon; the table lists all."
 
 
 def _spread(rows: Sequence[AttackRow]) -> str:

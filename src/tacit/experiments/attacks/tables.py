@@ -9,8 +9,8 @@ from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per, text
 
 FREE = "no privacy"
 EXPERIMENT = (
-    "These figures compare results of attacks with true ratings, so they are as private as the "
-    "ratings are. Do not publish them if the users are protected."
+    "These figures compare results of attacks with true ratings, so they are as sensitive as the "
+    "ratings. Do not publish them for users whom you protect."
 )
 
 

@@ -103,8 +103,8 @@ class PrivateChoice:
             epsilon=shortest(total),
             unit="value",
             trust="curator",
-            released="the errors of every epsilon that was tried",
-            assumptions=("nothing else was looked at to choose",),
+            released="the error at every epsilon of the grid",
+            assumptions=("the choice depends on these errors only",),
         )
 
     def experiment(

@@ -124,7 +124,8 @@ class Tradeoff:
             f"A at most {most_loss:g} and P at least {least_strength:g}: epsilon "
             f"{interval[0]:g} to {interval[1]:g} per {self.unit}."
             if interval
-            else f"No epsilon here has A at most {most_loss:g} and P at least {least_strength:g}.",
+            else f"No epsilon of the grid has A at most {most_loss:g} and P at least "
+            f"{least_strength:g}.",
         ]
 
 

@@ -30,7 +30,7 @@ from tacit.reporting.table import epsilon_per
 TITLES = {
     "rmse": "RMSE on held-out true ratings (lower is better)",
     "mae": "MAE on held-out true ratings (lower is better)",
-    "information_efficiency": "information efficiency of the device (1: as without privacy)",
+    "information_efficiency": "information efficiency on the device (1: no loss from privacy)",
     "f_score_at_10": "F-score at 10 among test items (higher is better)",
     "precision_at_10": "precision at 10 among test items (higher is better)",
     "recall_at_10": "recall at 10 among test items (higher is better)",
@@ -168,13 +168,13 @@ class Chart:
 
     def _spread(self) -> str:
         splits = len({(row.seed, row.fold) for row in self.rows})
-        spread = f"Bars are a standard deviation over {splits} splits."
+        spread = f"Bars are one standard deviation over {splits} splits."
         sentence = spread if splits > 1 else ONE_SPLIT
         if self.beyond is None:
             return sentence
         return (
-            f"{sentence} The largest figure outside a panel is {self.beyond:.2f}. The table has "
-            "all figures."
+            f"{sentence} The largest value outside a panel is {self.beyond:.2f}. The table has all "
+            "figures."
         )
 
     def _baseline(self, name: str, at: float) -> LegendEntry:

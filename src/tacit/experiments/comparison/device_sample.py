@@ -12,14 +12,14 @@ from tacit.reporting.table import NOTHING
 from tacit.scale import RatingScale
 
 PEOPLE, ITEMS = 10, 60
-PRESENCE_PUBLIC = "The provider received the item ids, which are public, and a symbol for each."
+PRESENCE_PUBLIC = "The provider received the item ids, which are public, and one symbol per item."
 PRESENCE_HIDDEN = (
-    "The provider received a symbol for each item of the plan, rated or not. A report without a "
-    "true rating is noise. A true rating can be reported as missing."
+    "The provider received one symbol per slot of the plan, rated or not. A report for an unrated "
+    "item is pure noise. A true rating can be reported as missing."
 )
 SYMBOLS = (
-    "The channel has {} symbols. The report column shows the rating that the drawn symbol stands "
-    "for. Another draw gives other reports."
+    "The channel has {} symbols. The report column shows the rating encoded by the drawn symbol. "
+    "A new draw produces different reports."
 )
 
 

@@ -228,7 +228,7 @@ def _mean(figures: Sequence[float], form: str) -> str:
 
 PRINTED = {
     "rmse": "RMSE",
-    "information_efficiency": "Information efficiency of the device",
+    "information_efficiency": "Information efficiency on the device",
     "f_score_at_10": "F-score at 10 among test items",
     "ndcg_at_20": "NDCG@20",
     "recall_at_20": "Recall@20",

@@ -21,8 +21,8 @@ from tacit.training import LIST_TRAININGS, PER_PERSON
 Terms = Mapping[tuple[str, str], SlotTerms]
 """Report terms, by kind of plan and epsilon per user."""
 RATED = (
-    "The plan rated is left out: it reveals which items a user rated, so no epsilon per user "
-    "bounds it."
+    "The plan rated is excluded: it reveals which items a user rated, so it has no finite epsilon "
+    "per user."
 )
 SHOWN = {"rmse": "RMSE", "ndcg_at_20": "NDCG@20"}
 """Printed metrics."""
@@ -165,5 +165,7 @@ def terms_table(terms: Terms, delta: str) -> Table:
     lines = tuple(
         (person, each.words, each.person.epsilon or "") for (_, person), each in terms.items()
     )
-    heading = ("epsilon per user", "reports", f"epsilon of one user, delta = {delta}")
-    return Table("Terms, chosen by a public prior before any report", heading, lines)
+    heading = ("epsilon per user", "reports", f"epsilon of all reports, delta = {delta}")
+    return Table(
+        "Collection parameters, chosen from a public prior before any report", heading, lines
+    )

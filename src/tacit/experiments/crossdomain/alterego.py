@@ -82,7 +82,7 @@ class _Names:
 
 def _replacements(trial: Trial, mapped: Map, names: _Names, user: str) -> Table:
     return Table(
-        f"What stands for what {user} rated",
+        f"Replacements of the items that {user} rated",
         ("rated", "stars", "replacement", "X-Sim", "surest path"),
         tuple(_lines(trial, mapped, names)),
     )
@@ -95,7 +95,7 @@ def _lines(trial: Trial, mapped: Map, names: _Names) -> Iterator[tuple[str, ...]
         item, stars = int(ratings.items[row]), f"{ratings.values[row]:g}"
         chosen = int(mapped.chosen[item])
         if chosen == NOTHING:
-            yield names[item], stars, "none: no path leads to the target", "", ""
+            yield names[item], stars, "none: no path to the target domain", "", ""
         else:
             path = max(mapped.extension.paths(item, chosen), key=lambda path: path.certainty)
             x_sim = mapped.extension.x_sim(item, chosen)
@@ -107,7 +107,7 @@ def _best(trial: Trial, predictions: TrialPredictions, names: _Names, n: int) ->
     values = predictions.predicted.values
     best = np.lexsort((trial.items, -values))[:n]
     return Table(
-        "What to try next",
+        "Recommendations",
         ("item", "predicted"),
         tuple((names[int(trial.items[row])], f"{values[row]:.2f}") for row in best),
     )

@@ -133,7 +133,7 @@ class Sweep:
         if ends is None:
             return None
         worst = beyond(means, ends)
-        title = "" if worst is None else f"cut; the largest is {worst:.2f}"
+        title = "" if worst is None else f"cropped; the largest value is {worst:.2f}"
         ticks = [(tick, f"{tick:g}") for tick in self.places]
         return Panel(title, self.name, ticks, ends, lines, logarithmic=self.axis in LOGARITHMIC)
 
@@ -196,8 +196,8 @@ class Surface:
             for (x, y), mean in self.entries().items()
         )
         return (
-            f"{self.method}: mean absolute error at epsilon of replacements and of neighbours: "
-            f"{values}."
+            f"{self.method}: mean absolute error at the epsilons of replacement and neighbour "
+            f"selection: {values}."
         )
 
     def paint(self, axes: Axes) -> None:
@@ -276,7 +276,7 @@ def _against(axes: Sequence[Sweep], styles: Styles, digits: int) -> ReportFigure
     strokes = [LegendEntry(MODES[mode], stroke=LEGEND[mode]) for mode in modes]
     if any(row.baseline for row in rows):
         strokes.append(LegendEntry("baseline: item mean", stroke="mean"))
-    caption = f". Thin lines do not depend on the axis. {_spread(rows)}{fixed}"
+    caption = f". Thin lines are constant along the axis. {_spread(rows)}{fixed}"
     return ReportFigure(_title("mae"), caption, [*names, *strokes], panels)
 
 
@@ -284,7 +284,7 @@ def _spread(rows: Sequence[TrialRow]) -> str:
     seeds = len({row.seed for row in rows})
     if seeds == 1:
         return "One draw of test users, so the standard deviation is unknown."
-    return f"Bars and bands are a standard deviation over {seeds} draws of test users."
+    return f"Bars and bands are one standard deviation over {seeds} draws of test users."
 
 
 def _title(metric: str) -> str:
@@ -293,7 +293,7 @@ def _title(metric: str) -> str:
 
 def _by_system(rows: Sequence[TrialRow], metric: str, digits: int) -> ReportFigure:
     seeds = len({row.seed for row in rows})
-    spread = f"bars are a standard deviation over {seeds} draws" if seeds > 1 else "one draw"
+    spread = f"bars are one standard deviation over {seeds} draws" if seeds > 1 else "one draw"
     panel = by_system(rows, metric, digits)
     if panel is None:
         return ReportFigure(_title(metric), f"; {spread}.", [], [])
@@ -325,7 +325,7 @@ def _surfaces(grids: Sequence[Surface], unit: str) -> ReportFigure:
         FigurePanel(inline(grid.figure(), f"surface-{number}", grid.describe()))
         for number, grid in enumerate(grids)
     ]
-    caption = ". One budget is for item replacement, the other for neighbor selection."
+    caption = ". One epsilon is for item replacement, the other for neighbour selection."
     return ReportFigure(f"mean absolute error at two epsilons per {unit}", caption, [], panels)
 
 

@@ -52,14 +52,14 @@ class FittedLists:
 
     def __repr__(self) -> str:
         return (
-            f"<FittedLists {self.model}: {len(self.user_ids):,} people, "
+            f"<FittedLists {self.model}: {len(self.user_ids):,} users, "
             f"{len(self.item_ids):,} items, {self.guarantee.brief}>"
         )
 
     def _repr_html_(self) -> str:
         """Show size and guarantee."""
         lines = (
-            ("people", f"{len(self.user_ids):,}"),
+            ("users", f"{len(self.user_ids):,}"),
             ("items", f"{len(self.item_ids):,}"),
             ("guarantee", self.guarantee.sentence),
         )
@@ -158,7 +158,7 @@ class FittedLists:
         if not (people >= 0).any():
             who = f"user {user!r}" if one else f"any of these {len(users)} users"
             raise RequestError(f"The model has no reports by {who}; choose another user.")
-        say_unknown(users, people, "they are left out", notify)
+        say_unknown(users, people, "they are skipped", notify)
         known = people[people >= 0]
         lists = [ranked(self.item_ids, self._scores_of(code), n, exclude) for code in known]
         if one:

@@ -35,7 +35,7 @@ import { decimal, shortest } from "./documents/decimals.js";
  *   readonly alone?: <T>(work: () => Promise<T>) => Promise<T> }} World
  */
 
-const NOT_BEGUN = "This task has not begun: nothing is answered yet.";
+const NOT_BEGUN = "This task has not begun, so no report is sent yet.";
 const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,18})?$/;
 
 /**
@@ -242,14 +242,14 @@ export class Client {
  * @returns {Owner}
  */
 export function ownerOf({ owner: [owner] }) {
-  if (owner === undefined) throw new RequestError("You have not agreed to answer anything yet.");
+  if (owner === undefined) throw new RequestError("You have not agreed to any task yet.");
   return owner;
 }
 
 /** @param {import("./documents/scale.js").Scale} scale */
 function off(scale) {
   if (!hasOneLevel(scale)) return `This rating is not on the scale ${scale.text}.`;
-  return `On the scale ${scale.text} a rating must be 1 (present) or null (absent).`;
+  return `For implicit feedback, a rating must be 1 (an interaction) or null.`;
 }
 
 /**

@@ -124,7 +124,9 @@ class Berlioz:
             epsilon=shortest(Decimal(epsilon)),
             unit="value",
             trust="curator",
-            released="averages and factors of everybody" if self.preprocess else "factors",
+            released="averages and factors of all users and items"
+            if self.preprocess
+            else "factors",
             public=PUBLIC,
             assumptions=ASSUMPTIONS,
         )

@@ -78,7 +78,7 @@ def raw_levels(data: IntegerRatings, releases: NoisyReleases) -> RawLevels:
     items = releases.public("raw levels of items", raw)
     left = left - items[data.item_of]
     raw = _damped(data.user_of, left, data.layout.users.counts, PERSON_DAMPING)
-    return RawLevels(mean, items, releases.public("raw levels of people", raw))
+    return RawLevels(mean, items, releases.public("raw levels of users", raw))
 
 
 def _damped(
@@ -108,9 +108,11 @@ NAMES = {"gradient": "dpss", "objective": "dpsaobj", "output": "dpsaout"}
 NORM = 1.0
 """p_max and q_max of Algorithm 3, in square roots of a star: ours."""
 
-RAW = "the mean, and the level of every item and person, are those of the raw ratings"
-RAW_Y = "; so is y"
-OBJECTIVE = "; and noise in the objective loses up to Dr q_max, four times |q_i|, times the claim"
+RAW = "the mean and the levels of all items and users are computed from raw ratings without noise"
+RAW_Y = "; y is too"
+OBJECTIVE = (
+    "; objective perturbation costs up to Dr q_max, four times |q_i|, times the claimed epsilon"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +190,7 @@ class FaithfulSVD:
             unit="value",
             trust="curator",
             released="the mean, levels and factors",
-            public=("who rated what", "the scale"),
+            public=("which items each user rated", "the scale"),
             fails="".join(why),
         )
 

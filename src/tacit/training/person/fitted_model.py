@@ -19,8 +19,8 @@ from tacit.training.mechanism.accounting import Account
 PUBLIC = ("who takes part", "the catalogue and the scale")
 ASSUMPTIONS = (
     "the operating system's random bits are uniform and secret",
-    "a neighbour is the same people with one person's whole profile replaced, by none perhaps",
-    "each person's row is solved on their own device; training again spends epsilon again",
+    "neighbouring data sets differ in one user's complete profile, which may be empty",
+    "each user's factors are solved on that user's device; training again costs epsilon again",
 )
 
 

@@ -47,8 +47,8 @@ class Biases:
 
 def released_biases(known: IntegerRatings, releases: NoisyReleases, budget: BiasBudget) -> Biases:
     """Release the biases, at budget.mean + budget.items + budget.people nats per rating value."""
-    users = releases.public("ratings of each person", known.layout.users.counts)
-    items = releases.public("ratings of each item", known.layout.items.counts)
+    users = releases.public("ratings per user", known.layout.users.counts)
+    items = releases.public("ratings per item", known.layout.items.counts)
     total = releases.laplace(
         "sum of ratings",
         np.array([known.values.sum()]),

@@ -35,10 +35,10 @@ from tacit.training.value.integer_ratings import STEPS, IntegerRatings, integer_
 
 Doubles = NDArray[np.float64]
 
-PUBLIC = ("who rated what", "the catalogue and the scale")
+PUBLIC = ("which items each user rated", "the catalogue and the scale")
 ASSUMPTIONS = (
     "the operating system's random bits are uniform and secret",
-    "the curator is trusted with true ratings, and forgets them",
+    "the curator is trusted with the true ratings and deletes them",
     "training again on the same ratings costs epsilon again",
 )
 NAMES: dict[Noise, str] = {"objective": "dpsaobj", "output": "dpsaout", "gradient": "dpss"}
@@ -115,7 +115,7 @@ class PrivateSVD:
             epsilon=shortest(Decimal(epsilon)),
             unit="value",
             trust="curator",
-            released="mean, biases and factors of everybody",
+            released="mean, biases and factors of all users and items",
             public=PUBLIC,
             assumptions=ASSUMPTIONS,
         )

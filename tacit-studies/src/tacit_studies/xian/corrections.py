@@ -16,7 +16,7 @@ CORRECTIONS = (
         "tests/training/test_registry.py test_every_claim_about_a_training_holds",
     ),
     Correction(
-        "who rated what is fixed",
+        "which items each user rated is fixed",
         "adding a rating changes N(u), its root, and every count",
         "public by assumption at `value`, and stated",
         "tests/training/test_private_svd.py test_presence_is_public_and_is_said_to_be",

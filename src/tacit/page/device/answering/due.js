@@ -145,7 +145,7 @@ function repeated(place, answers, last) {
   const value = last.get(place)?.value ?? UNRATED;
   const symbol = answers.give(place, value);
   if (symbol === undefined) {
-    throw new BudgetError("A place was never answered for: nothing is drawn.");
+    throw new BudgetError("A slot was never reported, so no report is drawn.");
   }
   return { place, value, symbol };
 }

@@ -164,5 +164,5 @@ function half(bits) {
 
 /** @param {string} what */
 function cut(what) {
-  return new DataError(`This ${what} is cut short; download it again.`);
+  return new DataError(`This ${what} is truncated; download it again.`);
 }

@@ -99,7 +99,7 @@ async function formed(known) {
   const levels = listed(known["levels"], "levels", number, WHAT, MOST_LEVELS);
   const scale = ratingScale.parse(typed(known, "scale", "string", WHAT));
   if (levels.join() !== scale.levels.join()) {
-    throw new DataError(`The channel's levels are not those of its scale ${scale.text}.`);
+    throw new DataError(`The channel's levels differ from those of its scale ${scale.text}.`);
   }
   const channel = {
     scale: scale.text,

@@ -81,7 +81,7 @@ function flaws({ scale, link, sigma, mu, features, presence }) {
   return [
     [
       ratingScale.hasOneLevel(scale),
-      `its scale ${scale.text} has one level, and it has ratings`,
+      `a rating scale must have two levels or more, got ${scale.text}`,
     ],
     [mu.length === 0, `it must have 1 to ${MOST_DRAWS} draws`],
     [
@@ -91,7 +91,7 @@ function flaws({ scale, link, sigma, mu, features, presence }) {
     [features < least || features > most, "its features do not match its presence"],
     [
       presence !== null && (presence.logScale <= 0 || presence.damping < 0),
-      "log_scale is not above 0, or damping is below",
+      "log_scale must be above 0, and damping 0 or more",
     ],
   ];
 }
@@ -162,10 +162,10 @@ export function fromBytes(data) {
     shrinkage: numbers.floats(shrinking ? n : 0),
   }));
   if (draws.some(({ precision }) => precision.some((value) => value <= 0))) {
-    throw new DataError("A precision of this item model is not above 0.");
+    throw new DataError("Precisions of an item model must be above 0.");
   }
   if (draws.some(({ shrinkage }) => shrinkage.some((value) => value < 0))) {
-    throw new DataError("A shrinkage of this item model is below 0.");
+    throw new DataError("Shrinkages of an item model must be at least 0.");
   }
   return {
     ...{ scale, items, factors, link, sigma, draws },

@@ -41,7 +41,7 @@ export function itemIds(known, what) {
 export function count(known, key, most, what) {
   const value = one(known, key, integral, what);
   if (value >= 0 && value <= most) return value;
-  throw new DataError(`${what} is malformed: ${key} are not 0 to ${most}.`);
+  throw new DataError(`${what} is malformed: ${key} must be 0 to ${most}.`);
 }
 
 /**

@@ -45,7 +45,7 @@ export function parse(text) {
   const by = scaled(step, places);
   const range = scaled(high, places) - from;
   if (by <= 0n || range <= 0n || range % by !== 0n || range / by >= BigInt(MOST_LEVELS)) {
-    throw new DataError(`The scale '${text.slice(0, 60)}' has no levels; give low:high:step.`);
+    throw new DataError(`The scale '${text.slice(0, 60)}' has no levels; write low:high:step.`);
   }
   if ([low, high, step].map(shortest).join(":") !== text) {
     throw new DataError(`The scale '${text.slice(0, 60)}' is not in its shortest spelling.`);

@@ -28,7 +28,7 @@ export function parseCanonical(text, what) {
   scanned(text, what);
   const value = parsed(text, what);
   if (JSON.stringify(value) !== text) {
-    throw new DataError(`${what} is JSON, but not in its one spelling: shortest, each key once.`);
+    throw new DataError(`${what} is not canonical JSON (the shortest form, each key once).`);
   }
   return value;
 }
@@ -95,7 +95,7 @@ function scanned(text, what) {
     else if (code === OPEN_LIST || code === OPEN_OBJECT) {
       [depth, containers] = [depth + 1, containers + 1];
       if (depth > DEEPEST || containers > MOST_CONTAINERS) {
-        throw new DataError(`${what} has more lists and objects than it may, or deeper ones.`);
+        throw new DataError(`${what} has too many lists and objects, or they are nested too deeply.`);
       }
     }
   }
@@ -132,7 +132,7 @@ export function fieldsInOrder(value, what, keys) {
     ];
     const problem =
       odd.length > 0 ? `unknown or missing: ${odd.join(", ").slice(0, 200)}` : "in another order";
-    throw new DataError(`${what}'s keys are not those of its format: ${problem}.`);
+    throw new DataError(`${what}'s keys do not match its format: ${problem}.`);
   }
   return /** @type {Fields} */ (value);
 }
@@ -202,7 +202,7 @@ export function whole(known, key, what) {
  */
 export function listed(value, key, read, what, most = Infinity) {
   if (!Array.isArray(value)) return refuse(value, key, what, "a list");
-  if (value.length > most) throw new DataError(`${what}'s ${key} are more than ${most}.`);
+  if (value.length > most) throw new DataError(`${what} has more than ${most} ${key}.`);
   return value.map((entry) => {
     const one = read(entry);
     return one === undefined ? refuse(entry, key, what, "a list of valid entries") : one;
@@ -251,5 +251,5 @@ export function integral(value) {
  */
 function refuse(value, key, what, kind) {
   const shown = typeof value === "object" && value !== null ? "a list or an object" : value;
-  throw new DataError(`${what}'s ${key} is or holds ${String(shown).slice(0, 40)}, not ${kind}.`);
+  throw new DataError(`${what}'s ${key} must be ${kind}, got ${String(shown).slice(0, 40)}.`);
 }

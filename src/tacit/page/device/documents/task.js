@@ -139,20 +139,21 @@ export function epoch({ start, epochSeconds }, now) {
  *
  * Throws `CertificateError` if the task offers none, before anything is drawn, and `RequestError`
  * for an invalid decimal.
- * @param {Pick<Task, "channels">} task
+ * @param {Pick<Task, "channels" | "hidesPresence">} task
  * @param {string} mostEpsilon
  * @returns {Channel}
  */
-export function choose({ channels }, mostEpsilon) {
+export function choose({ channels, hidesPresence }, mostEpsilon) {
   const most = decimal(mostEpsilon);
   if (most === undefined)
     throw new RequestError(`Epsilon '${mostEpsilon}' is not a plain decimal such as 0.5.`);
   const ranked = [...channels].sort((a, b) => compare(epsilonOf(b), epsilonOf(a)));
   const chosen = ranked.find((channel) => compare(epsilonOf(channel), most) <= 0);
   if (chosen !== undefined) return chosen;
+  const unit = hidesPresence ? "slot" : "value";
   throw new CertificateError(
-    `This task asks for epsilon = ${ranked.at(-1)?.epsilon} or more, your maximum is ` +
-      `${mostEpsilon}: it is not answered.`,
+    `This task requires epsilon = ${ranked.at(-1)?.epsilon} or more per ${unit}, above your ` +
+      `maximum of ${mostEpsilon}; nothing is sent.`,
   );
 }
 
@@ -170,43 +171,43 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
     ],
     [
       rest.provider !== null && !isOrigin(rest.provider),
-      `the provider '${rest.provider?.slice(0, 60)}' is not an origin`,
+      `the provider must be an origin, got '${rest.provider?.slice(0, 60)}'`,
     ],
     [
       hidesPresence && plan !== "catalogue" && slots === null,
-      `the plan '${plan.slice(0, 40)}' is unknown`,
+      `the plan must be rated, catalogue or sample:K, got '${plan.slice(0, 40)}'`,
     ],
     [
       ratingScale.hasOneLevel(scale) && !hidesPresence,
-      `on the scale ${scale.text} the plan rated hides nothing`,
+      "for implicit feedback, the plan rated reveals everything that could be protected",
     ],
     [!within(n, 1, MOST_ITEMS), `the catalogue must have 1 to ${MOST_ITEMS} items, got ${n}`],
     [new Set(items.map(String)).size !== n, "an item id occurs twice"],
     [
       new Set(items.map((one) => typeof one)).size > 1,
-      "its ids are not all numbers or all strings",
+      "item ids must be all numbers or all strings",
     ],
-    [titles !== null && titles.length !== n, "it must have as many titles as items"],
-    [cells > MOST_CELLS, `${cells} cells a report are more than ${MOST_CELLS}`],
-    [!within(channels.length, 1, MOST_CHANNELS), `it needs 1 to ${MOST_CHANNELS} tables`],
+    [titles !== null && titles.length !== n, "it must have one title per item"],
+    [cells > MOST_CELLS, `a report must have at most ${MOST_CELLS} cells, got ${cells}`],
+    [!within(channels.length, 1, MOST_CHANNELS), `it must have 1 to ${MOST_CHANNELS} channels`],
     [new Set(channels.map(({ id }) => id)).size !== channels.length, "a channel occurs twice"],
     [
       channels.some((channel) => shortest(epsilonOf(channel)) !== channel.epsilon),
-      "a channel's epsilon is not in its one spelling",
+      "a channel's epsilon is not in its shortest decimal form",
     ],
-    [channels.some((channel) => channel.scale !== scale.text), "a channel has other levels"],
+    [channels.some((channel) => channel.scale !== scale.text), "the levels of a channel differ from those of the scale"],
     [
       channels.some(({ missing }) => missing !== hidesPresence),
-      "plans that hide presence need channels with missing, and rated needs them without",
+      "plans that hide presence require channels with missing, rated those without",
     ],
     [
       !within(rest.epochSeconds, 1, 366 * DAY),
-      `an epoch must have 1 to ${366 * DAY} s, got ${rest.epochSeconds}`,
+      `an epoch must last 1 s to 366 days, got ${rest.epochSeconds} s`,
     ],
-    [!within(rest.window, 0, 1000), `a window must have 0 to 1000 epochs, got ${rest.window}`],
+    [!within(rest.window, 0, 1000), `the window must be 0 to 1000 epochs, got ${rest.window}`],
     [
       rest.retentionDays * DAY < rest.window * rest.epochSeconds,
-      `${rest.retentionDays} days are shorter than the window for late reports`,
+      `a retention of ${rest.retentionDays} days is shorter than the window for late reports`,
     ],
   ];
 }
