@@ -9,7 +9,7 @@ from typing import Any
 from measure import Clock, Figures, speak
 
 RANK, ITERATIONS, KEPT, SHARE = 32, 100, 90, 0.1
-TOLD_RANK, TOLD_ITERATIONS = 20, 120  # where the peer is told which items each user rated
+TOLD_RANK, TOLD_ITERATIONS = 20, 120  # where the peer is told who rated what
 
 
 def ours(path: str, seed: str, directions: int | None = None) -> Figures:
@@ -60,7 +60,7 @@ def myfm_ordinal(path: str, seed: str) -> Figures:
 
 
 def myfm_told(path: str, seed: str) -> Figures:
-    """The peer told which items each user rated, on both sides: features of "SVD++ flipped" beside the ones."""
+    """The peer told who rated what, on both sides: features of "SVD++ flipped" beside the ones."""
     from myfm import MyFMRegressor, RelationBlock
 
     X, stars, test, groups = _indicators(path, seed)

@@ -2,7 +2,8 @@
 
     python benchmarks/few_ratings.py SET .. [--epsilons 0.5,1,3,none] [--seeds 5]
 
-A SET is a table of ratings; a table and a number, `ml-1m.parquet:4`, which keeps so many ratings per user, drawn with `default_rng(0)`; or `made:4`, a world of 4,000 people and 4,000 items with
+A SET is a table of ratings; a table and a number, `ml-1m.parquet:4`, which keeps so many ratings of
+each person, drawn with `default_rng(0)`; or `made:4`, a world of 4,000 people and 4,000 items with
 four ratings a person. A tenth is held out. A line for each set, place and epsilon has the mean RMSE
 of both over the seeds, and how far `channel-mf` is above.
 """
@@ -34,7 +35,7 @@ def ratings_of(given: str, scale: str) -> Ratings:
 
 
 def few_of_each(ratings: Ratings, few: int) -> Ratings:
-    """So many ratings per user, or all they have, by chance."""
+    """So many ratings of each person, or all they have, by chance."""
     chance = np.random.default_rng(0).random(len(ratings))
     order = np.lexsort((chance, ratings.users))
     first = np.searchsorted(ratings.users[order], np.arange(ratings.n_users))

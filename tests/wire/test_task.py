@@ -181,7 +181,9 @@ def test_the_choice_of_channel(ask):
     task = ask(epsilons=("0.5", "2", "1"))
     assert task.choose("1.5").epsilon == "1"
     assert task.choose("2").epsilon == "2"
-    with pytest.raises(CertificateError, match=r"epsilon = 0.5 or more per value, above your maximum of 0.49"):
+    with pytest.raises(
+        CertificateError, match=r"epsilon = 0.5 or more per value, above your maximum"
+    ):
         task.choose("0.49")
     for text in ("x", "1e0", ""):
         with pytest.raises(RequestError, match=f"Epsilon '{text}' is not a plain decimal"):

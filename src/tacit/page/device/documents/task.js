@@ -118,7 +118,7 @@ export async function loads(document, address) {
 export function refuseAnothers({ provider }, origin) {
   if (provider === null || provider === origin) return;
   throw new CertificateError(
-    `The provider of this task is ${provider}, but it was received from ${origin}; it is not answered.`,
+    `The provider of this task is ${provider}, but it was received from ${origin}; nothing is sent.`,
   );
 }
 
