@@ -117,7 +117,7 @@ MALFORMED = [
     Malformed("broken-zip", "u.zip", _packed(MOVIE)[:-30], ("u.zip", "zip")),
     Malformed("inside-zip", "u.zip", _packed(MOVIE + b"1\t3\t8\t5\n"), ("u.data, line 2", "'8'")),
     Malformed("not-ratings", "notes.txt", b"Dear diary,\n", ("notes.txt", "line 1", "'user'")),
-    Malformed("no-format", "image.png", b"\x89PNG\r\n\x1a\n", ("image.png", "name its format")),
+    Malformed("no-format", "image.png", b"\x89PNG\r\n\x1a\n", ("image.png", "specify its format")),
     Malformed("bad-parquet", "r.parquet", b"PAR1 and then nothing", ("r.parquet", "read")),
     Malformed(
         "parquet-missing",

@@ -101,7 +101,7 @@ def test_every_reader_gives_the_same_names(tmp_path, kind):
     path = written(tmp_path, kind, IN_FILES)
     ratings = read(path, format=KINDS[kind], scale="1:5:1", notify=notices.append)
     assert ratings.item_ids.ids.to_list() == sorted(FOUND)
-    assert any("removed leading or trailing spaces of 1 ids" in notice for notice in notices)
+    assert any("removed leading or trailing spaces from 1 ids" in notice for notice in notices)
     plain = read(written(tmp_path, kind, ["10", "7"]), format=KINDS[kind], scale="1:5:1")
     assert plain.item_ids.ids.to_list() == [7, 10]
 

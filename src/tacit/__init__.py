@@ -32,7 +32,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("tacit."):
             raise ImportError(
-                f"tacit.{name} is not part of tacit-device; install tacit-recommender in addition."
+                f"tacit.{name} is not part of tacit-device; also install tacit-recommender."
             ) from error
         raise
 

@@ -112,12 +112,11 @@ class Optimal(AbstractMechanism):
             len(self.prior) != self.scale.n_levels or min(self.prior) <= 0
         ):
             raise RequestError(
-                f"prior must have {self.scale.n_levels} positive shares, one per level."
+                f"prior must have {self.scale.n_levels} positive weights, one per level."
             )
         if not 0 < self.density < 1:
             raise RequestError(
-                f"density must be between 0 and 1, got {self.density}: the share of slots that "
-                "are rated."
+                f"density, the share of rated slots, must be between 0 and 1, got {self.density}."
             )
 
     @property

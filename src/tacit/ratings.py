@@ -115,7 +115,7 @@ class Ratings:
     def require_stars(self) -> None:
         """Raise `RequestError` where there is no rating to learn from, or only interactions."""
         self.require_rows()
-        self.scale.require_stars("A training that predicts ratings")
+        self.scale.require_stars("A trainer that predicts ratings")
 
     def where(self, mask: Mask) -> Self:
         """The rows where `mask` holds; vocabularies stay whole, so codes keep their meaning.

@@ -64,14 +64,15 @@ class RatingScale:
             # First of all: to write 1e999999 down takes a million digits.
             if not _is_short(part):
                 raise RequestError(
-                    f"A number of the rating scale must be finite with at most {MOST_DIGITS} "
+                    f"Numbers in the rating scale must be finite, with at most {MOST_DIGITS} "
                     f"digits on each side of the point, got {_shown(part)}; write low:high:step."
                 )
         if self.has_one_level:
             return
         if self.step <= 0 or self.high <= self.low:
             raise RequestError(
-                f"The rating scale {self} is empty; give low:high:step, low < high and step > 0."
+                f"The rating scale {self} is empty; write low:high:step with low < high and step > "
+                "0."
             )
         if _EXACT.remainder(self._range, self.step) != 0:
             raise RequestError(

@@ -39,7 +39,7 @@ def check_types(db: sqlite3.Connection, tables: Container[str]) -> None:
     """Raise `sqlite3.DatabaseError` if a value in these tables is of another type than its
     column."""
     for table, column in _wrong(db, tables):
-        raise sqlite3.DatabaseError(f"{table}.{column} has a value of another type")
+        raise sqlite3.DatabaseError(f"{table}.{column} has a value of the wrong type")
 
 
 def _wrong(db: sqlite3.Connection, tables: Container[str]) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,7 @@ def test_exact_audit_of_a_table_by_hand():
     assert found.pair == ("1", "2")
     assert found.symbol == 0
     assert found.sentence.endswith(
-        "below its claim 1.2: symbol 0 is the strongest evidence for 1 against 2."
+        "below its claim 1.2: symbol 0 is the strongest evidence for 1 over 2."
     )
     assert "ABOVE its claim 1:" in audit_table(replace(channel, epsilon="1")).sentence
 

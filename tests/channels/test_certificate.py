@@ -70,7 +70,7 @@ def test_one_unit_too_many_is_refused():
     channel = compile_channel("randomized-response", epsilon="1", scale=STARS)
     true, false = channel.weights[0][:2]
     greedy = tuple(tuple(true + 4 if x == y else false - 1 for y in range(5)) for x in range(5))
-    with pytest.raises(CertificateError, match=r"Symbol 0 has ratio .* above e\^1"):
+    with pytest.raises(CertificateError, match=r"Symbol 0 has likelihood ratio .* above e\^1"):
         certify(replace(channel, weights=greedy))
 
 
@@ -82,10 +82,10 @@ FORGED = {
     "must have 1 to 64 bits": ((HALF, HALF), 65, "1"),
     "is empty": ((), 64, "1"),
     "or its rows differ": ((HALF, (1 << 64,)), 64, "1"),
-    "not a positive integer": (((0, 1 << 64), HALF), 64, "1"),
-    "A weight is not": (((2.0**63, 2.0**63), HALF), 64, "1"),
+    "must be positive integers": (((0, 1 << 64), HALF), 64, "1"),
+    "Weights must be": (((2.0**63, 2.0**63), HALF), 64, "1"),
     "Row 1 of the table sums to": ((HALF, (1, 1)), 64, "1"),
-    "Symbol 0 has ratio 3/1, above e^1;": (((1, 3), (3, 1)), 2, "1"),
+    "Symbol 0 has likelihood ratio 3/1, above e^1;": (((1, 3), (3, 1)), 2, "1"),
     "The table is empty": (((), ()), 64, "1"),
 }
 

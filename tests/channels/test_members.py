@@ -124,7 +124,7 @@ def test_missing_is_one_more_answer():
 
 
 def test_unknown_requests_are_sentences():
-    with pytest.raises(RequestError, match=r"identity means no channel, .* choose one of rand"):
+    with pytest.raises(RequestError, match=r"identity adds no noise, .* choose one of rand"):
         compile_channel("identity", epsilon="1", scale=STARS)
     with pytest.raises(RequestError, match="channel must be one of rand"):
         compile_channel("best", epsilon="1", scale=STARS)
@@ -327,7 +327,9 @@ def test_the_room_gives_what_it_names_and_nothing_else():
 
 @pytest.mark.parametrize("epsilon", ["1000", "99999999999999999999", "16.5", "0", "0000"])
 def test_an_epsilon_out_of_range_gets_the_range(epsilon):
-    with pytest.raises(RequestError, match=f"above 0 and at most 16, got {epsilon}; without"):
+    with pytest.raises(
+        RequestError, match=f"above 0 and at most 16, got {epsilon}; for no privacy"
+    ):
         compile_channel("duchi", epsilon=epsilon, scale=STARS)
 
 

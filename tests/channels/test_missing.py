@@ -187,5 +187,5 @@ def test_which_channels_protect_presence():
     assert set(MECHANISMS) - {name for name in MECHANISMS if serves(name, missing=False)} == {
         "modified-laplace"
     }
-    with pytest.raises(RequestError, match=r"density must be between 0 and 1, got 1\.0"):
+    with pytest.raises(RequestError, match=r"density, .*, must be between 0 and 1, got 1\.0"):
         hiding("optimal", "1", density=1.0)

@@ -101,10 +101,10 @@ def test_mixed_thresholds_restore_the_rank():
     ("options", "sentence"),
     [
         ({"objective": "fame"}, "objective must be variance or information, got 'fame'"),
-        ({"prior": (1.0, 2.0)}, "must have 5 positive shares"),
-        ({"prior": (1.0, 2.0, 3.0, 4.0, 0.0)}, "must have 5 positive shares"),
-        ({"density": 0.0}, "density must be between 0 and 1, got 0.0"),
-        ({"density": 1.0}, "density must be between 0 and 1, got 1.0"),
+        ({"prior": (1.0, 2.0)}, "must have 5 positive weights"),
+        ({"prior": (1.0, 2.0, 3.0, 4.0, 0.0)}, "must have 5 positive weights"),
+        ({"density": 0.0}, "the share of rated slots, must be between 0 and 1, got 0.0"),
+        ({"density": 1.0}, "the share of rated slots, must be between 0 and 1, got 1.0"),
         ({"scale": RatingScale.parse("0:256:1")}, "257 levels, more than 256"),
     ],
 )

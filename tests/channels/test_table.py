@@ -42,9 +42,9 @@ def test_information_where_a_symbol_or_a_rating_never_occurs():
 
 
 def test_shapes_that_are_no_table_are_refused_with_their_counts():
-    with pytest.raises(RequestError, match=r"over 2 levels needs as many rows .*, not 3"):
+    with pytest.raises(RequestError, match=r"over 2 levels must have one row per level, .*, got 3"):
         two_levels((2, 2), (2, 2), (2, 2))
-    with pytest.raises(RequestError, match="needs 2 weights"):
+    with pytest.raises(RequestError, match="must have 2 weights"):
         two_levels((2, 2), (1, 1, 2))
     with pytest.raises(RequestError, match=f"must have 1 to {MOST_SYMBOLS} symbols, got 0"):
         two_levels((), (), outputs=())

@@ -40,7 +40,7 @@ def test_show_says_what_a_report_of_interactions_tells():
     true = math.e / (1 + math.e)
     q = RATED_SHARE * true + (1 - RATED_SHARE) * (1 - true)
     found = (2 * true - 1) ** 2 / (q * (1 - q))
-    assert f"information {found:.4g} about the share of slots with an item" in shown
+    assert f"information {found:.4g} about the share of rated slots" in shown
     assert "nats about a slot (uniform prior)" in shown
 
 
@@ -54,9 +54,9 @@ def test_show_json_is_the_wire_form():
 
 
 def test_identity_has_no_table():
-    with pytest.raises(RequestError, match="identity means no channel"):
+    with pytest.raises(RequestError, match="identity adds no noise"):
         run("show", "identity", "--epsilon", "1")
-    with pytest.raises(RequestError, match="identity means no channel"):
+    with pytest.raises(RequestError, match="identity adds no noise"):
         run("show", "identity")
 
 

@@ -39,7 +39,7 @@ def test_an_item_nobody_else_rated_has_no_replacement(run, files):
     pair = files("films.csv", FILMS), files("books.csv", BOOKS)
     status, told, _ = run("crossdomain", *pair, "--scale", "1:5:1", "--user", 6)
     assert status == 0
-    assert "none: no path to the target domain" in told
+    assert "none, because no path leads to the target domain" in told
 
 
 def test_drawn_replacements_say_why_their_claim_fails(run, files):

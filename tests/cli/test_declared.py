@@ -10,7 +10,8 @@ from tacit.readers import synthetic
 from tacit.wire.task import loads
 
 GAP = (
-    "Not covered: the catalogue and the set of people, not declared, so inferred from the ratings."
+    "Not covered: the catalogue and the set of people, inferred from the ratings because not "
+    "declared."
 )
 
 
@@ -66,7 +67,7 @@ def test_fit(files, run):
     assert len(Fitted.load(files / "b").item_ids) == 70
     status, _, err = run("fit", "--db", files / "none.db", *lists(files), "-o", files / "c")
     assert status == 1
-    assert "Reports have their own catalogue and users" in err
+    assert "Reports already define their catalogue and users" in err
 
 
 def test_compare(files, run):

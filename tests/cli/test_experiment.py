@@ -276,7 +276,7 @@ def test_ratings_in_memory_are_known_by_their_checksum(tmp_path, ratings, run):
     assert table(path)["compare"]["scale"] == "1:5:1"
     status, _, said = run("compare", path, "--json", tmp_path / "again.json")
     assert status == 1
-    assert f"{path} was run on ratings in memory; write them to a file, and name it" in said
+    assert f"{path} was run on ratings in memory; write them to a file, and set its path" in said
     ratings.to_polars().write_csv(tmp_path / "made.csv")
     ratings.to_polars().head(1000).write_csv(tmp_path / "other.csv")
     without = path.read_text()
@@ -306,7 +306,7 @@ def test_what_has_no_name_on_a_command_line_is_refused_there(tmp_path, ratings, 
     compare(data, path=out, **quick | change)
     status, printed, said = run("compare", out.with_suffix(".toml"))
     assert status == 1
-    assert re.search(rf"compares {named}.*, which the command line cannot name; run it", said)
+    assert re.search(rf"compares {named}.*, which have no name on the command line; run it", said)
     assert printed == ""
 
 

@@ -84,7 +84,7 @@ def test_a_profile_stays_at_home_and_its_items_are_left_out(run, model, tmp_path
     [
         ("item,rating\n1,9\n", "row 1: rating '9' is off the scale 1:5:1"),
         ("item,stars\n1,9\n", "the columns must include 'rating'"),
-        ("user,item,rating\n3,1,4\n", "no rating by user '9'"),
+        ("user,item,rating\n3,1,4\n", "no ratings by user '9'"),
         ("user,item,rating\n9,1,x\n", "line 2: rating 'x'"),
         ("", "line 1: the columns must include 'item'"),
         ("item,rating\n9001,3\n9002,4\n", "none of the 2 items in"),
@@ -183,7 +183,7 @@ def test_a_fit_on_spark_of_this_machine_needs_no_folder_and_leaves_none(
             ("--model", "mf", "--engine", "spark", "--master", "spark://host:7077"),
             "--state is req",
         ),
-        (("--model", "mf", "--state", "state", "--epsilon", "1"), "Resuming with --state needs"),
+        (("--model", "mf", "--state", "state", "--epsilon", "1"), "Resuming with --state requires"),
         (
             ("--model", "pg-mf", "--epsilon", "8", "--engine", "spark"),
             "pg-mf does not support",
@@ -206,7 +206,7 @@ def test_where_a_model_cannot_learn_is_said_before_it_does(run, data, tmp_path, 
             "line 1: the columns must include 'item', got 'item;rating'; write comma-separated",
         ),
         ("item,stars\n1,5\n", "line 1: the columns must include 'rating', got 'item,stars'; write"),
-        ("item,rating\n", "contains no rating; write one line per rated item."),
+        ("item,rating\n", "contains no ratings; write one line per rated item."),
         (
             "item,rating\n1,7\n",
             "rating '7' is off the scale 1:5:1; correct the rating or the scale.",

@@ -68,7 +68,7 @@ def test_a_catalogue_is_written_with_everybody_in_it(data, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"--channel": "identity"}, "identity means no channel"),
+        ({"--channel": "identity"}, "identity adds no noise"),
         ({"--channel": "best"}, "got 'best'"),
         ({"--epsilon": "0"}, "Epsilon must be above 0 and at most 16, got 0"),
         ({"--plan": "all"}, "plan must be rated, catalogue"),
@@ -95,4 +95,4 @@ def test_a_folder_that_is_not_there(data, tmp_path, capsys):
         capsys, "perturb", str(data), "--channel", "duchi", "--epsilon", "1", "-o", absent
     )
     assert status == 1
-    assert f"{absent} cannot be written; name a file in a folder that exists." in err
+    assert f"{absent} cannot be written; name a file in an existing folder." in err

@@ -188,7 +188,7 @@ def test_each_person_has_one_channel():
     calm = reports.where(reports.channel_of == 1)
     assert (laid_out(truth)[calm.users, calm.items] == calm.symbols).mean() > 0.98
     assert reports.guarantee.epsilon == "12"
-    with pytest.raises(RequestError, match="all slots of a user go through one"):
+    with pytest.raises(RequestError, match="all slots of a user must use the same"):
         perturb(truth, Catalogue(channels))
 
 

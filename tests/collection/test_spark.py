@@ -173,7 +173,7 @@ def test_what_cannot_be_drawn_is_refused_before_it_is_sent(tmp_path):
         compile_channel("randomized-response", epsilon=e, scale=STARS, missing=True)
         for e in ("1", "2")
     ]
-    with pytest.raises(RequestError, match="all slots of a user go through one channel"):
+    with pytest.raises(RequestError, match="all slots of a user must use the same channel"):
         write_perturbed_on_spark(
             ratings_of(), plan("catalogue", both), tmp_path / "r", master=MASTER
         )

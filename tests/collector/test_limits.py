@@ -334,7 +334,7 @@ def test_a_file_that_is_no_copy_is_refused(ask, counts, limits, tmp_path):
     task = ask()
     limits(task)
     stranger = Limits(counts(), EpochKeys(tmp_path / "new", NOW), [task], 10, 2)
-    with pytest.raises(RequestError, match="other keys than"):
+    with pytest.raises(RequestError, match="keys other than"):
         stranger.start(NOW)
     stranger.close()
 

@@ -17,7 +17,7 @@ from tacit.wire.item_model import ItemModel
 from tacit.wire.task import loads
 
 GAP = ("the catalogue",)
-SENTENCE = "Not covered: the catalogue, not declared, so inferred from the ratings."
+SENTENCE = "Not covered: the catalogue, inferred from the ratings because not declared."
 PLANS = ("rated", "catalogue", "sample:20")
 
 

@@ -22,7 +22,7 @@ ON_THE_PAGE = {
     "who takes part": "That you take part",
     "the catalogue": "of the catalogue",
     "the channels": "Choices: epsilon =",
-    LINKED: "All your answers to this question have one random pseudonym",
+    LINKED: "All your answers to this question are sent under one random pseudonym",
     CHANGED: "whether an answer changed, and when",
     RATED_SINCE: "which items you rated between two reports",
 }

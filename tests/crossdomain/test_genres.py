@@ -104,7 +104,7 @@ def test_the_verb_writes_both_sides(tmp_path, capsys):
     printed, said = capsys.readouterr()
     assert ended.value.code == 0
     assert "1 users rated on both sides" in printed
-    assert "1 items without a genre were left out, with 1 ratings." in said
+    assert "1 items without a genre were left out, together with their 1 ratings." in said
     source = pl.read_parquet(out / "source.parquet")
     assert source.rows() == [(1, 1, 5.0, 9)]
     assert source.columns == ["user", "item", "rating", "timestamp"]

@@ -126,5 +126,5 @@ def test_scores_by_hand():
     assert found.mae == pytest.approx((0.5 + 0 + 0.6 + 0) / 4)
     assert found.mae_rounded == pytest.approx((1 + 0 + 1 + 0) / 4)
     assert found.coverage == 0.75
-    with pytest.raises(RequestError, match="not finite"):
+    with pytest.raises(RequestError, match="non-finite"):
         score(np.ones(1, np.float32), Predicted(np.array([np.nan]), np.array([True])), SCALE)

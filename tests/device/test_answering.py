@@ -307,7 +307,7 @@ def test_off_the_scale_is_refused_before_the_draw(collector, device):
         with pytest.raises(RequestError, match="not on the scale 1:5:1") as error:
             mine.rate(100, rating)
         assert not rating or str(rating) not in str(error.value).replace("1:5:1", "")
-    with pytest.raises(RequestError, match="not in the catalogue"):
+    with pytest.raises(RequestError, match="not in the task's catalogue"):
         mine.rate(99, 3)
     mine.sync()
     assert (drawn, asks.uploads, mine.ratings) == ([], [], {})

@@ -126,7 +126,7 @@ def test_a_store_follows_its_provider_to_another_spelling_and_another_path(
 def test_a_task_of_another_provider_is_refused_before_any_draw(asked, device, words, url):
     _, now = asked()
     asks = FakeCollector([now])
-    with pytest.raises(CertificateError, match="but it was received from"):
+    with pytest.raises(CertificateError, match="but the task was received from"):
         device(asks, url=url, words=words)
     assert (words, asks.uploads) == ([], [])
 

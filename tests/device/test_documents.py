@@ -240,7 +240,7 @@ def test_a_list_is_made_at_home_from_what_was_rated_however_it_was(collector, de
         mine.predict(101)
     publish(asks, made.to_bytes()[:-1])
     mine.sync()
-    with pytest.raises(DataError, match="list model is cut short"):
+    with pytest.raises(DataError, match="list model is truncated"):
         mine.recommend(3)
 
 
@@ -266,5 +266,5 @@ def test_a_forged_or_foreign_model_is_refused(collector, device, published):
     publish(asks, replace(foreign, scale=RatingScale.parse("1:9:2")).to_bytes())
     mine = device(asks)
     mine.sync()
-    with pytest.raises(DataError, match="is 1:9:2, but the task has 1:5:1"):
+    with pytest.raises(DataError, match="scale 1:9:2, but the task has 1:5:1"):
         mine.recommend(1)

@@ -144,6 +144,8 @@ def test_a_spark_that_does_not_start_is_a_sentence():
         "except RequestError as error:\n    print(error)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert ran.stdout.startswith("Spark cannot start for the master local[1], which requires Java ")
+    assert ran.stdout.startswith(
+        "Spark cannot start with the master local[1], which requires Java "
+    )
     assert ran.stdout.count("\n") == 1
     assert "Traceback" not in ran.stderr

@@ -173,7 +173,7 @@ WRONG = [
     (FRAME, {"columns": {"who": "user"}}, "The name of a column must be one of ('user', 'item', "
      "'rating', 'timestamp'), got 'who'."),
     (FRAME, {"format": "netflix"}, "format applies to files only, got netflix; leave it out."),
-    (MADE, {"scale": "1:9:1"}, "data is already Ratings, on the scale 1:5:1; leave out scale."),
+    (MADE, {"scale": "1:9:1"}, "data is already a Ratings object, on the scale 1:5:1; leave out scale."),
     (MADE, {"epsilons": 0}, "epsilon must be a positive decimal, as in 0.5, got 0."),
     (MADE, {"epsilons": [1, -2.5]}, "epsilon must be a positive decimal, as in 0.5, got -2.5."),
     (MADE, {"epsilons": "1,two"}, "epsilon must be a positive decimal, as in 0.5, got 'two'."),
@@ -189,7 +189,7 @@ WRONG = [
     (MADE, {"channels": CHANNEL, "epsilons": 2}, f"The channel table {CHANNEL.id[:12]} has epsilon "
      "1 per value, which is not among 2; add it to the epsilons."),
     (MADE, {"channels": CHANNEL, "epsilons": 1, "plan": "catalogue"}, "The channel table "
-     f"{CHANNEL.id[:12]} does not protect presence, and the plan catalogue does; choose another channel or plan."),
+     f"{CHANNEL.id[:12]} does not protect presence, but the plan catalogue does; choose another channel or plan."),
     (synthetic(60, 50, 1200, scale="1:9:1"), {"channels": CHANNEL, "epsilons": 1}, "The channel table "
      f"{CHANNEL.id[:12]} is not on the scale 1:9:1; compile it for that scale."),
     (MADE, {"models": "channel-fm"}, re.compile("model must be one of ")),
@@ -210,8 +210,8 @@ WRONG = [
     (MADE, {"mode": "lax"}, "mode must be one of strict, faithful, both, got 'lax'."),
     (MADE, {"delta": 2}, "delta must be between 0 and 1, such as 1e-6, got 2."),
     (MADE, {"delta": "small"}, "delta must be a number such as 1e-6, got 'small'."),
-    (MADE, {"path": "nowhere/out.json"}, "nowhere/out.json cannot be written; name a file in a "
-     "folder that exists."),
+    (MADE, {"path": "nowhere/out.json"}, "nowhere/out.json cannot be written; name a file in an "
+     "existing folder."),
 ]  # fmt: skip
 
 

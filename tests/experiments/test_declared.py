@@ -58,8 +58,8 @@ def test_trainings(name):
     assert (len(one.items), len(other.items)) == (50, 51)
     assert one.guarantee.uncovered == GAP
     assert one.guarantee.sentence.endswith(
-        "Not covered: the catalogue and the set of people, not declared, "
-        "so inferred from the ratings."
+        "Not covered: the catalogue and the set of people, inferred from "
+        "the ratings because not declared."
     )
 
 

@@ -66,9 +66,9 @@ def test_the_mean_rating_is_a_line_that_does_not_stretch_the_axis(make_row):
 
 def test_a_single_split_has_no_standard_deviation(make_row):
     one = [make_row(epsilon=e) for e in (1.0, 2.0)]
-    assert "One split, so the standard deviation is unknown." in html(Chart(one, "rmse"))
+    assert "One split, so the standard deviation cannot be estimated." in html(Chart(one, "rmse"))
     two = [*one, *(make_row(epsilon=e, seed=1) for e in (1.0, 2.0))]
-    assert "Bars are one standard deviation over 2 splits." in html(Chart(two, "rmse"))
+    assert "Error bars show one standard deviation over 2 splits." in html(Chart(two, "rmse"))
 
 
 def test_a_page_says_what_was_run_on_what():

@@ -106,7 +106,7 @@ def test_guarantee_of_a_model_is_as_stated_by_the_provider(tmp_path: Path, run):
     assert promise.assumptions[-1] == "the guarantee is as stated by the provider"
     assert "The guarantee is as stated by the provider." in label.leaves
     assert "<td>as stated by the provider</td>" in html(label)
-    assert "in integers" not in html(label)
+    assert "in integer arithmetic" not in html(label)
     status, _, message = run("label", path, "-o", tmp_path / "label.html")
     assert status == 0
     assert "Its guarantee is as stated by the provider." in message

@@ -40,7 +40,7 @@ def test_names_are_checked_before_any_work():
         (
             "catalogue",
             "duchi",
-            "duchi protects the value only, and the plan catalogue also protects presence",
+            "duchi protects the value only, but the plan catalogue also protects presence",
         ),
         ("sample:9", "laplace", "choose from randomized-response, optimal, modified-laplace, or"),
         ("rated", "modified-laplace", "also protects presence, which the plan rated reveals"),

@@ -20,7 +20,7 @@ from tacit.experiments.results import LISTS, load, save
 from tacit.metrics.lists import list_figures
 from tacit.models import LIST_MODELS, MODELS
 
-LEFT_OUT = "Top-N metrics exclude {} with a test rating and no training"
+LEFT_OUT = "Top-N metrics exclude {} with a test rating but no training"
 
 
 @pytest.fixture

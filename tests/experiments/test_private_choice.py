@@ -123,7 +123,7 @@ def test_the_extreme_test_value_moves_its_sum_by_all_that_is_declared():
     (below, most), (above, _) = (squared_errors(r, np.array([9.0])) for r in (low, high))
     assert (below[0] - above[0], most) == (16 * STEPS, 16 * STEPS)
     assert squared_errors(RATINGS, np.full(len(RATINGS), 3.0))[0].dtype == np.int64
-    with pytest.raises(RequestError, match="not finite"):
+    with pytest.raises(RequestError, match="non-finite"):
         squared_errors(one, np.array([np.nan]))
 
 

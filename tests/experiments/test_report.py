@@ -92,7 +92,7 @@ def test_the_report_says_the_guarantee_and_its_odds(rows):
     assert "Epsilon = 0.5 or 1 per value, trusting nobody" in page
     assert "<b>epsilon 1</b> <span>ratio at most 2.72" in page
     assert page.index("<figure>") < page.index("Privacy guarantee")
-    assert "No privacy: every true rating is released as it is." in page
+    assert "No privacy: every true rating is released without noise." in page
     assert "<strong>1.060</strong> (" not in page
     assert "RMSE on the device is <strong>1.060</strong>" in page
 

@@ -167,12 +167,12 @@ def test_where_nothing_varies_every_system_stands_beside_the_others():
     assert bars == pytest.approx([0.1] * 3)
     text = report(found)
     assert text.count("<svg") == 1
-    assert "bars are one standard deviation over 2 draws" in text
+    assert "error bars show one standard deviation over 2 draws" in text
     assert "; one draw." in report(found[::2])
 
 
 def test_a_report_of_nothing_is_a_page_too():
-    assert "No trial was finished." in report([])
+    assert "No trial finished." in report([])
 
 
 def test_a_floor_is_dashed_and_lists_have_a_figure_of_their_own(rows):
@@ -186,7 +186,7 @@ def test_a_floor_is_dashed_and_lists_have_a_figure_of_their_own(rows):
     lines = {line.name: line for line in against.panels[0].live.lines}
     assert lines["item-average"].stroke == "baseline"
     assert lines["near (user)"].stroke == "solid"
-    assert "Bars and bands are one standard deviation over 2 draws" in against.caption
+    assert "Error bars and bands show one standard deviation over 2 draws" in against.caption
     (lists,) = report_figures(listed)
     assert list(lists.panels[0].live.rows) == [
         "random, no privacy", "popularity, no privacy", "near, no privacy"

@@ -57,7 +57,7 @@ def test_curves_that_do_not_meet():
 
 
 def test_what_cannot_be_compared_is_refused(rows, make_row):
-    with pytest.raises(RequestError, match="requires rows of one unit"):
+    with pytest.raises(RequestError, match="requires rows with a single unit of epsilon"):
         tradeoff([*rows, make_row(model="m", epsilon=2.0, unit="slot")], "provider")
     with pytest.raises(RequestError, match="the non-private baseline and the mean rating"):
         tradeoff(rows[2:], "provider")

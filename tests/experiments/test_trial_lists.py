@@ -313,7 +313,7 @@ def test_a_number_that_is_none_is_refused_wherever_it_is(domains, told):
     asked = AskedCatalogue.of(SPLIT.hide(domains, 1, 0).trial)
     beside = np.setdiff1d(np.arange(len(asked.trial.items)), asked.hidden)
     for place in (int(beside[0]), int(asked.hidden[0])):
-        with pytest.raises(RequestError, match="The system predicted a rating that is not finite"):
+        with pytest.raises(RequestError, match="The system predicted a non-finite rating"):
             measure(domains, Silent(place=place), with_lists=True)
 
 

@@ -125,7 +125,7 @@ def test_a_score_that_is_not_finite_is_refused(odd: float) -> None:
     one = np.full(1, 2, np.int32)
     for item in (5, 69):  # unseen, and seen
         side = by_user(one, np.full(1, item, np.int32), 3, 70)[0]
-        with pytest.raises(RequestError, match="not finite"):
+        with pytest.raises(RequestError, match="non-finite"):
             best_lists(lambda some: scores[some], side, 70, 4)
     with pytest.raises(RequestError, match="k must be an integer of at least 1, got 0"):
         best_lists(lambda some: scores[some], side, 70, 0)

@@ -51,17 +51,17 @@ def test_a_score_that_is_not_finite_and_an_empty_list_are_refused():
     for bad, item in ((np.nan, 0), (np.inf, 1099)):
         by.level[:] = 0
         by.level[item] = bad
-        with pytest.raises(RequestError, match="not finite"):
+        with pytest.raises(RequestError, match="non-finite"):
             linked_lists(side, by, 4)
     by.level[:] = 0
     for bad in (by.tastes, by.items, by.links.data):
         kept = bad.copy()
         bad.flat[0] = np.nan
-        with pytest.raises(RequestError, match="not finite"):
+        with pytest.raises(RequestError, match="non-finite"):
             linked_lists(side, by, 4)
         bad[:] = kept
     by.tastes[0], by.items[:] = 1e30, 1e30  # each is finite, and their product is not
-    with pytest.raises(RequestError, match="not finite"):
+    with pytest.raises(RequestError, match="non-finite"):
         linked_lists(side, by, 4)
     with pytest.raises(RequestError, match="k must be an integer of at least 1, got 0"):
         linked_lists(side, by, 0)

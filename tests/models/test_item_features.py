@@ -99,7 +99,9 @@ def test_more_than_a_device_takes_is_refused() -> None:
     words = [[f"{letter}" for letter in rng.integers(0, 50, 6)] for _ in range(200)]
     table = pl.DataFrame({"item": np.arange(200), **{f"text{n}": words for n in range(23)}})
     assert sum(len(each.order) for each in item_features(table[:, :23], items)) == 22 * 40
-    with pytest.raises(RequestError, match="The 23 columns of the item table have 920 features"):
+    with pytest.raises(
+        RequestError, match="The 23 columns of the item table expand to 920 features"
+    ):
         item_features(table, items)
 
 

@@ -146,14 +146,14 @@ def test_a_fit_that_is_done_is_read_and_not_done_again(tmp_path: Path):
 def test_a_folder_of_another_fit_is_refused(other: dict[str, object], tmp_path: Path):
     given = {"name": "mf", "data": reports("rated"), "ridge": 5.0, "sweeps": 1, "state": tmp_path}
     fit(**given)
-    with pytest.raises(RequestError, match="checkpoint of another fit, with other reports"):
+    with pytest.raises(RequestError, match="checkpoint of a fit with different reports"):
         fit(**given | other)
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
     monkeypatch.setattr("tacit.engines.tables.version", lambda name: "0.0.9")
-    with pytest.raises(RequestError, match="or another version of Tacit"):
+    with pytest.raises(RequestError, match="or version of Tacit"):
         fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path)
 
 

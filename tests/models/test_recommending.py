@@ -127,9 +127,9 @@ def test_each_mistake_gets_its_sentence(fitted, asked, more, sentence):
 
 
 def test_nobody_known_gets_no_list_of_what_was_reported():
-    with pytest.raises(RequestError, match="by user 99; choose another user"):
+    with pytest.raises(RequestError, match="from user 99; choose another user"):
         EASE.recommend(99)
-    with pytest.raises(RequestError, match="by any of these 2 users; choose another user"):
+    with pytest.raises(RequestError, match="from any of these 2 users; choose another user"):
         EASE.recommend([98, 99])
 
 

@@ -84,5 +84,7 @@ def test_reports_that_tell_nothing_are_refused(
 ) -> None:
     settings = {"missing": True} if plan is Catalogue else {}
     channel = compile_channel("randomized-response", epsilon="0", scale=ratings.scale, **settings)
-    with pytest.raises(RequestError, match=r"same outputs for all ratings \(epsilon 0\)"):
+    with pytest.raises(
+        RequestError, match=r"same output distribution for all ratings \(epsilon 0\)"
+    ):
         fit(name, perturb(ratings, plan(channel)))

@@ -138,7 +138,7 @@ def test_what_leaves_is_reports_alone_and_to_one_origin(page: Page, provider, as
 def test_a_token_goes_with_what_is_sent_and_out_of_the_address(page: Page, provider, asked) -> None:
     rate(page, 1)
     agree(page)
-    expect(page.get_by_role("alert")).to_contain_text("need an enrolment token")
+    expect(page.get_by_role("alert")).to_contain_text("require an enrolment token")
     page.goto(provider.url + "#token=open-sesame")
     page.reload()
     page.wait_for_selector("#home:not([hidden])")
@@ -267,14 +267,14 @@ def test_what_was_not_taken_is_sent_again_to_the_byte(page: Page, provider, aske
     page.route("**/reports", busy)
     rate(page, 3)
     agree(page)
-    expect(page.locator("#status")).to_contain_text("The same reports are sent again")
+    expect(page.locator("#status")).to_contain_text("The same reports will be sent again")
     expect(page.locator("#ledger")).to_contain_text("waiting to be sent")
     expect(page.locator("#catalogue .fate:not(:empty)")).to_have_text(["waiting to be sent"] * 3)
     page.unroute("**/reports")
     page.reload()  # which is no way around what the collector asked for, nor is the button
-    expect(page.locator("#status")).to_contain_text("The same reports are sent again")
+    expect(page.locator("#status")).to_contain_text("The same reports will be sent again")
     page.get_by_role("button", name="Send waiting answers").click()
-    expect(page.locator("#status")).to_contain_text("The same reports are sent again")
+    expect(page.locator("#status")).to_contain_text("The same reports will be sent again")
     assert len(posts(asked)) == 1
     page.clock.set_fixed_time(time.time() + 91)
     page.reload()  # and what waits needs no button

@@ -45,13 +45,15 @@ def test_a_sentence_states_its_delta_and_what_is_public():
 )
 def test_each_thing_that_is_left_out_is_named(uncovered, words):
     sentence = replace(HOLDS, uncovered=uncovered).sentence
-    assert sentence.endswith(f" Not covered: {words}, not declared, so inferred from the ratings.")
+    assert sentence.endswith(
+        f" Not covered: {words}, inferred from the ratings because not declared."
+    )
 
 
 def test_what_is_left_out_is_said_and_kept():
     gap = replace(HOLDS, uncovered=("the scale", "the catalogue"))
     assert gap.sentence.endswith(
-        " Not covered: the scale and the catalogue, not declared, so inferred from the ratings."
+        " Not covered: the scale and the catalogue, inferred from the ratings because not declared."
     )
     assert Guarantee.from_dict(gap.to_dict()) == gap
     assert "uncovered" not in HOLDS.to_dict()

@@ -197,7 +197,7 @@ def test_folder_of_a_movielens_release_is_one_data_set(tmp_path):
     (tmp_path / "u.item").write_text("one\n")
     with pytest.raises(DataError, match=r"u.item, line 1: 'one' is not item"):
         titles(tmp_path / "u.item")
-    with pytest.raises(DataError, match=r"no u.item"):
+    with pytest.raises(DataError, match=r"no item file \(u.item"):
         titles(__file__)
 
 

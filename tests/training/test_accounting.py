@@ -48,7 +48,7 @@ def test_what_was_not_planned_is_not_released():
     with pytest.raises(CertificateError, match="two has no share"):
         account.gaussian("two", ZEROS, sensitivity=1)
     account.gaussian("one", ZEROS, sensitivity=1)
-    with pytest.raises(CertificateError, match="can be made once"):
+    with pytest.raises(CertificateError, match="can be made only once"):
         account.gaussian("one", ZEROS, sensitivity=1)
     for shares in ({"two": 0.6}, {"one": 0.1}, {"three": 0.0}, {"four": math.nan}):
         with pytest.raises(CertificateError, match="above 0, planned once and at most 1"):

@@ -98,7 +98,7 @@ def test_raw_means_are_found(monkeypatch):
         item_means.item_means(canonical, known, account, crossing)
         return np.bincount(canonical.item, canonical.values, len(canonical.items.start) - 1)
 
-    assert "they depend on the ratings" in found(monkeypatch, dpals, "item_means", raw)
+    assert "they depend directly on the ratings" in found(monkeypatch, dpals, "item_means", raw)
 
 
 def test_raw_counts_are_found(monkeypatch):
@@ -123,7 +123,7 @@ def test_a_bound_by_the_data_is_found(monkeypatch):
     def widest(canonical):
         return float(np.abs(canonical.values).max() + 1e-3 * len(canonical.values))
 
-    assert "they depend on the ratings" in found(monkeypatch, item_means, "_bound", widest)
+    assert "they depend directly on the ratings" in found(monkeypatch, item_means, "_bound", widest)
 
 
 def test_a_division_by_the_number_of_ratings_is_found(monkeypatch):

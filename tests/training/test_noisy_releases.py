@@ -75,7 +75,7 @@ def test_an_honest_training_passes():
         ),
         (
             lambda r, releases: [*levels_sum(r, releases), r.levels.sum()],
-            "they depend on the ratings",
+            "they depend directly on the ratings",
         ),
         (lambda r, releases: levels_sum(r, releases, name=f"{r.levels[3]}"), "in one run and"),
         (

@@ -72,7 +72,7 @@ def test_a_place_has_two_bytes_as_long_as_they_suffice(n, size):
     back = ListModel.from_bytes(model.to_bytes())
     assert back.weights_of(0) == ((n - 1,), (1.0,))
     wrong = replace(popular(n), neighbours=ItemNeighbours(1, last + last, halves))
-    with pytest.raises(RequestError, match=rf"1 neighbors per item require .*{n * size}"):
+    with pytest.raises(RequestError, match=rf"1 neighbours per item require .*{n * size}"):
         wrong.to_bytes()
 
 
@@ -112,7 +112,7 @@ def test_an_array_of_another_length_is_named_in_bytes(name):
     low = good.low_rank
     assert low is not None
     longer = {name: getattr(low, name) * 2}
-    with pytest.raises(RequestError, match=r"7 items with . factors and 2 neighbors per item req"):
+    with pytest.raises(RequestError, match=r"7 items with . factors and 2 neighbours per item req"):
         replace(good, low_rank=replace(low, **longer)).to_bytes()
 
 

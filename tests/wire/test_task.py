@@ -127,7 +127,7 @@ def test_a_channel_has_one_spelling_inside_a_task(ask):
     assert b'"epsilon":"0.5"' in task.document
     assert loads(task.document).document == task.document
     for epsilon in ("0.50", "00.5"):
-        with pytest.raises(DataError, match="not spelled"):
+        with pytest.raises(DataError, match="not in the canonical form"):
             loads(task.document.replace(b'"epsilon":"0.5"', f'"epsilon":"{epsilon}"'.encode()))
 
 

@@ -129,7 +129,7 @@ class ExactAudit:
         return (
             f"The table has epsilon {self.epsilon}, {abs(self.loss):.3g} "
             f"{'below' if self.loss >= 0 else 'ABOVE'} its claim {self.claim}: symbol "
-            f"{self.symbol} is the strongest evidence for {likelier} against {other}."
+            f"{self.symbol} is the strongest evidence for {likelier} over {other}."
         )
 
 

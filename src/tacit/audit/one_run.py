@@ -78,8 +78,8 @@ def one_run(
     must_be(Ratings, ratings, "`Ratings`", "pass the trainer's ratings without the canaries")
     if unit not in ("user", "value") or canaries < 10:
         raise RequestError(
-            "canaries must be at least 10 and unit must be user or value, got "
-            f"{canaries} canaries and unit {unit}."
+            f"canaries must be at least 10, and unit must be user or value, got {canaries} "
+            f"canaries and unit {unit}."
         )
     coins = np.random.default_rng(seed).random(canaries) < 0.5
     fitted = train(with_canaries(ratings, coins, unit))

@@ -109,16 +109,16 @@ class Replayer:
     def _answer(self, kind: Kind, name: str, values: Any, sensitivity: int, price: str) -> Any:
         if self.place >= len(self.looks):
             raise DivergedError(
-                f"Query {self.place}, {name}, has no counterpart, because the runs have "
-                "different numbers of queries."
+                f"Query {self.place}, {name}, has no counterpart: the runs make different numbers "
+                "of queries."
             )
         look = self.looks[self.place]
         declared = (look.kind, look.name, look.sensitivity, look.price)
         if declared != (kind, name, sensitivity, price) or look.given.shape != values.shape:
             raise DivergedError(
                 f"Query {self.place} is {name} of shape {values.shape} in one run and {look.name} "
-                f"of shape {look.given.shape} in the other, or declares another sensitivity or "
-                "privacy cost."
+                f"of shape {look.given.shape} in the other, or its declared sensitivity or "
+                "privacy cost differs."
             )
         self.place += 1
         moved = distance(kind, look.given, values)
@@ -160,7 +160,8 @@ def replay(
         )
     if not _same(first, second):
         replayer.findings.append(
-            "The final outputs differ, so they depend on the ratings without noise."
+            "The final outputs differ although all noisy answers are equal, so they depend "
+            "directly on the ratings."
         )
     return replayer.findings
 

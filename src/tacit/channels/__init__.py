@@ -79,8 +79,8 @@ def settings_of(name: str) -> "type[AbstractMechanism]":
     """
     if name == "identity":
         raise RequestError(
-            "identity means no channel, so it has no table and no certificate; "
-            f"choose one of {', '.join(MECHANISMS)}."
+            "identity adds no noise, so it has no table and no certificate; choose one of "
+            f"{', '.join(MECHANISMS)}."
         )
     if name not in MECHANISMS:
         raise RequestError(f"channel must be one of {', '.join(MECHANISMS)}, got '{name}'.")

@@ -34,9 +34,9 @@ def flaw(weights: Sequence[Sequence[int]], word_bits: int, epsilon: str) -> str 
     if not 1 <= word_bits <= 64:
         return f"A word must have 1 to 64 bits, got {word_bits}."
     if not weights or not weights[0] or len({len(row) for row in weights}) != 1:
-        return "The table is empty or its rows differ in length."
+        return "The table is empty, or its rows differ in length."
     if any(type(weight) is not int or weight < 1 for row in weights for weight in row):
-        return "A weight is not a positive integer; leave out a symbol that never occurs."
+        return "Weights must be positive integers; leave out symbols that never occur."
     for number, row in enumerate(weights):
         if sum(row) != 1 << word_bits:
             return f"Row {number} of the table sums to {sum(row)}, not to 2^{word_bits}."
@@ -44,7 +44,10 @@ def flaw(weights: Sequence[Sequence[int]], word_bits: int, epsilon: str) -> str 
     for symbol, column in enumerate(zip(*weights, strict=True)):
         if max(column) * ratio.denominator > min(column) * ratio.numerator:
             worst = f"{max(column)}/{min(column)}"
-            return f"Symbol {symbol} has ratio {worst}, above e^{epsilon}; claim a larger epsilon."
+            return (
+                f"Symbol {symbol} has likelihood ratio {worst}, above e^{epsilon}; claim a larger "
+                "epsilon."
+            )
     return None
 
 

@@ -110,7 +110,7 @@ def check_epsilon(epsilon: object) -> None:
     text = epsilon if isinstance(epsilon, str) else ""
     if DIGITS.fullmatch(text) and not _in_range(Decimal(text)):
         raise RequestError(
-            f"Epsilon must be above 0 and at most {MOST_EPSILON}, got {epsilon}; without privacy "
+            f"Epsilon must be above 0 and at most {MOST_EPSILON}, got {epsilon}; for no privacy, "
             "use the channel 'identity'."
         )
     if not DECIMAL.fullmatch(text):

@@ -43,11 +43,11 @@ class Channel:
     def __post_init__(self) -> None:
         if len(self.weights) != len(self.levels) + self.missing:
             raise RequestError(
-                f"A channel over {len(self.levels)} levels needs as many rows (one more with "
-                f"missing), not {len(self.weights)}."
+                f"A channel over {len(self.levels)} levels must have one row per level, plus one "
+                f"for missing if protected, got {len(self.weights)}."
             )
         if any(len(row) != len(self.outputs) for row in self.weights):
-            raise RequestError(f"Every row of a channel needs {len(self.outputs)} weights.")
+            raise RequestError(f"Every row of a channel must have {len(self.outputs)} weights.")
         if not 0 < len(self.outputs) <= MOST_SYMBOLS:
             raise RequestError(
                 f"A channel must have 1 to {MOST_SYMBOLS} symbols, got {len(self.outputs)}."

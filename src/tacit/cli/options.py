@@ -70,7 +70,7 @@ Master = Annotated[
 State = Annotated[
     Path | None,
     typer.Option(
-        help="Checkpoint folder that every machine can reach, from which a stopped fit resumes.",
+        help="Checkpoint folder that every machine can reach. A stopped fit resumes from it.",
         rich_help_panel="Machines",
     ),
 ]
@@ -83,8 +83,8 @@ Columns = Annotated[
 Rounding = Annotated[
     str | None,
     typer.Option(
-        help="Rounding of ratings between two levels: nearest or stochastic. [nearest for Jester; "
-        "otherwise such ratings are rejected]",
+        help="Rounding of ratings that lie between two levels: nearest or stochastic. [nearest "
+        "for Jester; otherwise such ratings are rejected]",
         rich_help_panel="Data",
     ),
 ]

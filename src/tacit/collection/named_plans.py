@@ -81,7 +81,7 @@ def check_channels(names: Sequence[str], plan_name: str) -> None:
             raise RequestError(f"channel must be one of {known}, got '{name}'.")
         if not mechanisms.serves(name, missing=missing):
             hides = (
-                f"protects the value only, and the plan {plan_name} also protects presence"
+                f"protects the value only, but the plan {plan_name} also protects presence"
                 if missing
                 else f"also protects presence, which the plan {plan_name} reveals"
             )

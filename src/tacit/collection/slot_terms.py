@@ -97,7 +97,7 @@ def _most(at: Callable[[str], Plan], person: str, delta: str, n_items: int) -> S
         guarantee = candidate.tight_guarantee(n_items, delta)
         if guarantee is None or guarantee.epsilon is None:
             raise RequestError(
-                "The epsilon per user of a plan requires dp-accounting. Run pip install "
+                "Computing a plan's epsilon per user requires dp-accounting. Run pip install "
                 "'tacit-recommender[curator]'."
             )
         if Decimal(guarantee.epsilon) <= Decimal(person):

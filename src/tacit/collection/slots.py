@@ -87,7 +87,8 @@ def _channels_of_people(
     ):
         raise RequestError(
             f"channel_of_person must have one channel index, from 0 to {len(plan.channels) - 1}, "
-            f"for each of the {ratings.n_users} users: all slots of a user go through one channel."
+            f"for each of the {ratings.n_users} users: all slots of a user must use the same "
+            "channel."
         )
     return of_person.astype(np.uint8)
 

@@ -120,8 +120,8 @@ def _joinable(parts: Sequence[Ratings]) -> None:
         raise RequestError(f"Domain names must be unique, got {again[0]} twice; rename one.")
     if len({part.user_ids.ids.dtype.is_integer() for part in parts}) > 1:
         raise RequestError(
-            "User ids must have the same type in all domains, got integers in one and strings "
-            "in another, so no user occurs in both. Use the same ids."
+            "User ids must have the same type in all domains, got integers in one and strings in "
+            "another, so no users match. Use the same ids."
         )
 
 

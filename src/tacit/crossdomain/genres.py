@@ -80,8 +80,8 @@ class Halves:
         for name, half in zip(SIDES, (source, target), strict=True):
             if len(half) == 0:
                 raise DataError(
-                    f"{ratings.name} has no rating on the {name} side; name the items and genres "
-                    "of these ratings, as in --items movies.dat."
+                    f"{ratings.name} has no rating on the {name} side; name the file with the "
+                    "genres of these items, as in --items movies.dat."
                 )
         stray = side == NEITHER
         return cls(source, target, (len(np.unique(ratings.items[stray])), int(stray.sum())))

@@ -93,9 +93,8 @@ class Holdout:
         if not len(shared):
             others = " or ".join(n for d, n in enumerate(domains.names) if d != target)
             raise RequestError(
-                f"No user rated both in {domains.names[target]} and in {others}, so the "
-                "domains are not linked; use domains that share users under the same "
-                "ids."
+                f"No user rated both in {domains.names[target]} and in {others}, so the domains "
+                "are not linked; use domains with user ids in common."
             )
         rng = np.random.default_rng(seed)
         shuffled = rng.permutation(shared)

@@ -77,9 +77,8 @@ class Adjusted:
         norms = np.bincount(thing, value.astype(np.float64) ** 2, n)
         if norms.max(initial=0) >= 2.0**62:
             raise RequestError(
-                f"The sums of {int(cells.items.counts.max())} ratings of one item "
-                "exceed 64 bits at this range of the scale; leave out users or use a "
-                "scale with fewer levels."
+                f"Sums over {int(cells.items.counts.max())} ratings of one item overflow 64-bit "
+                "integers on this scale; leave out users or use a scale with fewer levels."
             )
         squares = np.zeros(n, np.int64)
         np.add.at(squares, thing, value.astype(np.int64) ** 2)

@@ -108,4 +108,4 @@ def score(hidden: NDArray[np.float32], predicted: Predicted, scale: RatingScale)
 def require_finite(predicted: Predicted) -> None:
     """Raise `RequestError` for a prediction that is infinite or NaN."""
     if not np.isfinite(predicted.values).all():
-        raise RequestError("The system predicted a rating that is not finite.")
+        raise RequestError("The system predicted a non-finite rating.")

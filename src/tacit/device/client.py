@@ -145,7 +145,7 @@ class Client:
         """
         task, number, places = self._task()
         if (index := places.get(str(item))) is None:
-            raise RequestError("This item is not in the catalogue of the task.")
+            raise RequestError("This item is not in the task's catalogue.")
         try:
             level = None if rating is None else task.scale.levels.index(Decimal(rating))
         except (ValueError, InvalidOperation):

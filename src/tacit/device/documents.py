@@ -84,7 +84,7 @@ class Documents:
         model = ItemModel.from_bytes(known[1])
         if model.scale != task.scale:
             raise DataError(
-                f"The scale of the item model is {model.scale}, but the task has {task.scale}."
+                f"The item model has the scale {model.scale}, but the task has {task.scale}."
             )
         return model
 
@@ -97,6 +97,6 @@ class Documents:
         if self._provider.postpones(got, now, self._jitter) or got is None or got.status == 404:
             return None
         if got.status != 200:
-            reason = WRONG.get(got.status, "the collector cannot read this request")
+            reason = WRONG.get(got.status, "the collector cannot parse this request")
             raise RequestError(f"Nothing was fetched: {reason} (status {got.status}).")
         return got.body

@@ -63,7 +63,7 @@ class Erasures:
             if answer.status == 200:
                 self._forget(key)
             else:
-                reason = WRONG.get(answer.status, "the collector cannot read this request")
+                reason = WRONG.get(answer.status, "the collector cannot parse this request")
                 self.notes.append(
                     f"An erasure is still pending: {reason} (status {answer.status})."
                 )

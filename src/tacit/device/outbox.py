@@ -19,7 +19,7 @@ UNKNOWN = 404
 WRONG = {
     401: "the collector requires another token",
     403: "the collector accepts no reports from this device",
-    UNKNOWN: "the collector does not know this task",
+    UNKNOWN: "the collector has no such task",
     413: "the upload is too large for the collector",
 }
 
@@ -111,7 +111,7 @@ class Outbox:
         ids = {report for report, _ in batch}
         refused = _refused(answer, ids) if answer.status != 200 else {}
         if refused is None:
-            reason = WRONG.get(answer.status, "the collector cannot read this upload")
+            reason = WRONG.get(answer.status, "the collector cannot parse this upload")
             self.outcome.notes.append(
                 f"Reports are still pending: {reason} (status {answer.status})."
             )

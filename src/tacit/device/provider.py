@@ -106,15 +106,15 @@ class Provider:
     def _refuse_another_s(self, task: Task) -> None:
         if task.provider not in (None, self.origin):
             raise CertificateError(
-                f"The provider of this task is {task.provider}, but it was received from "
+                f"The provider of this task is {task.provider}, but the task was received from "
                 f"{self.origin}; nothing is sent."
             )
         elsewhere = "SELECT 1 FROM task WHERE named = ? AND origin <> ?"
         if self._one(elsewhere, task.address, self.origin):
             raise RequestError(
                 "This task names no provider, and another provider has sent it before, so both "
-                "would receive the same pseudonym. Use another store, or have the task sent as "
-                "tacit-task-2."
+                "would receive the same pseudonym. Use another store, or request the task in the "
+                "format tacit-task-2."
             )
 
     @property

@@ -234,7 +234,7 @@ class Store:
             raise sqlite3.DatabaseError("another format")
         check_tables(self.db, SCHEMA)
         if not self.db.execute(SOUND_PERSON).fetchone():
-            raise sqlite3.DatabaseError("the row in its person table is missing or damaged")
+            raise sqlite3.DatabaseError("its row in the person table is missing or damaged")
 
     def _make(self, limit: int) -> None:
         for statement in SCHEMA.split(";"):

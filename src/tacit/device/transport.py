@@ -51,7 +51,9 @@ class Http:
     def __init__(self, url: str, token: str | None = None, *, insecure: bool = False) -> None:
         private = is_private(origin_of(url))
         if token is not None and not _TOKEN.fullmatch(token):
-            raise RequestError("The token must be one line of plain characters.")
+            raise RequestError(
+                "The token must be one line of printable ASCII characters without spaces."
+            )
         if token is not None and not private:
             raise RequestError("Tokens are sent over https only; use the collector's https URL.")
         if not private and not insecure:
@@ -95,7 +97,7 @@ class Http:
         if content is None:
             self.close()
             raise DataError(
-                f"The collector's answer is longer than {longest} bytes and was not read."
+                f"The collector's response is longer than {longest} bytes and was not read."
             )
         return Answer(response.status, content, _seconds(response.getheader("Retry-After")))
 

@@ -52,9 +52,8 @@ def named(what: Any) -> tuple[str, str]:
     module, name = getattr(what, "__module__", ""), getattr(what, "__qualname__", str(what))
     if module == "__main__" or not name.isidentifier() or not module:
         raise RequestError(
-            "Another process imports functions by module and name, but cannot find "
-            f"{name} of {module}; define it with a name at the top level of an "
-            "importable module."
+            f"Worker processes import functions by module and name and cannot find {name} of "
+            f"{module}; define it by name at the top level of an importable module."
         )
     return module, name
 
@@ -75,16 +74,14 @@ def _described(value: Any, arrays: list[Array]) -> Any:
     if plain is None or isinstance(plain, bool | int | float | str):
         return plain
     raise RequestError(
-        "A block must contain arrays of numbers, numbers, strings or tuples of these, got "
-        f"{array!r}, a {type(array).__name__}."
+        f"A block must contain numeric arrays, numbers, strings or tuples of these, got {array!r}, "
+        f"a {type(array).__name__}."
     )
 
 
 def _laid(array: Array, arrays: list[Array]) -> Any:
     if array.dtype.kind not in KINDS:
-        raise RequestError(
-            f"A block must contain arrays of numbers or booleans, got {array.dtype}."
-        )
+        raise RequestError(f"A block must contain numeric or Boolean arrays, got {array.dtype}.")
     columns_first = array.flags.f_contiguous and not array.flags.c_contiguous
     arrays.append(np.ascontiguousarray(array.T if columns_first else array))
     return {

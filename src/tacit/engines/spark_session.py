@@ -97,9 +97,9 @@ def losing_nobody(master: str) -> Generator[None]:
         if not LOST.search(str(error)):
             raise
         raise RequestError(
-            f"A worker of {master} died repeatedly on its block, and Spark gave up. "
-            "Run the same command again (a fit with a state folder resumes). On one "
-            "machine, allow Spark four attempts, as in local[2,4]."
+            f"A worker of {master} died repeatedly on its block, so Spark aborted the job. Run the "
+            "same command again (a fit with a state folder resumes). On one machine, allow Spark "
+            "four attempts, as in local[2,4]."
         ) from None
 
 
@@ -143,7 +143,8 @@ def _started(master: str, memory: str) -> "SparkSession":
     except (py4j.Py4JError, PySparkException) as error:
         reason = str(getattr(error, "java_exception", error)).splitlines()[0]
         raise RequestError(
-            f"Spark cannot start for the master {master}, which requires Java 17 or later: {reason}"
+            f"Spark cannot start with the master {master}, which requires Java 17 or later: "
+            f"{reason}"
         ) from None
     finally:
         # PySpark's interrupt handler calls Java, possibly in the middle of another call.

@@ -138,9 +138,9 @@ class InFolder:
                 partial.write_text(identity)
         elif path.read_bytes() != identity.encode():
             raise RequestError(
-                f"{folder} contains the checkpoint of another fit, with other reports or settings "
-                "or another version of Tacit. Use an empty folder, or resume that fit with its "
-                "reports and settings."
+                f"{folder} contains a checkpoint of a fit with different reports, settings or "
+                "version of Tacit. Use an empty folder, or resume that fit with its reports and "
+                "settings."
             )
         return cls(folder)
 

@@ -238,7 +238,7 @@ def writable(*paths: Path | None, read: Sequence[object] = (), beside: Sequence[
     sources = {Path(source).resolve() for source in read if isinstance(source, str | Path)}
     for path in filter(None, paths):
         if path.is_dir() or not path.absolute().parent.is_dir():
-            raise RequestError(f"{path} cannot be written; name a file in a folder that exists.")
+            raise RequestError(f"{path} cannot be written; name a file in an existing folder.")
         for target in (path, *map(path.with_suffix, beside)):
             if target.resolve() in sources:
                 raise RequestError(

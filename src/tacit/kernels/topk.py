@@ -73,7 +73,7 @@ def best_lists(score: Scorer, seen: Side, n_items: int, k: int) -> Codes:
         sound = np.empty(len(scores), np.bool_)
         _scan_scores(scores, seen.start[some.start : some.stop + 1], seen.other, codes[some], sound)
         if not sound.all():
-            raise RequestError("The model predicted a score that is not finite.")
+            raise RequestError("The model predicted a non-finite score.")
     return codes
 
 
@@ -230,7 +230,7 @@ def linked_lists(owned: Side, by: LinkedScores, k: int) -> Codes:
         positions, order, codes, sound,
     )  # fmt: skip
     if not (sound.all() and np.isfinite(lengths).all()):
-        raise RequestError("The model predicted a score that is not finite.")
+        raise RequestError("The model predicted a non-finite score.")
     return codes
 
 

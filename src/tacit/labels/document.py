@@ -18,7 +18,8 @@ from tacit.privacy.guarantee import PROTECTS, Guarantee
 UNITS = {"value": "Event-level", "slot": "Event-level", "user": "User-level"}
 MODELS = {"nobody": "Local", "curator": "Central"}
 ACTORS = {
-    "nobody": "Devices add noise before they send; provider and network see only noisy reports.",
+    "nobody": "Devices add noise before sending; the provider and the network see only noisy "
+    "reports.",
     "curator": "A trusted curator holds the true ratings; others see only the output.",
 }
 

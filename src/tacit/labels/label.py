@@ -109,7 +109,7 @@ class Label:
 # Label of a task: the guarantees of its plan with each of its channels.
 
 UNBOUNDED_TASK = (
-    "No guarantee per user: the rated items are reported as they are. The values of n ratings "
+    "No guarantee per user: which items a user rated is not hidden. The values of n ratings "
     "together cost n times epsilon, up to the limit set on the device."
 )
 EVERY_CHANNEL = (
@@ -156,7 +156,7 @@ def through(channel: Channel) -> str:
     inputs = f"{len(channel.levels)} levels{' and missing' if channel.missing else ''}"
     return (
         f"a table of {inputs} by {len(channel.outputs)} symbols at epsilon {channel.epsilon}, "
-        f"checked in integers ({channel.id[:12]})"
+        f"verified in integer arithmetic ({channel.id[:12]})"
     )
 
 
@@ -170,7 +170,7 @@ def _terms(task: Task, delta: str) -> Iterator[Terms]:
 
 # Labels of a model file and of the result file of a comparison.
 
-UNBOUNDED_RESULT = "The guarantees per value or slot imply no guarantee per user."
+UNBOUNDED_RESULT = "The guarantees per value or slot do not imply a guarantee per user."
 
 
 def of_result(path: Path) -> Label:
@@ -189,8 +189,8 @@ def of_result(path: Path) -> Label:
         name=", ".join(dict.fromkeys(row.dataset for row in rows)) or path.name,
         address=sha256(path.read_bytes()).hexdigest(),
         asked_by=None,
-        leaves="Nothing is released: these are results of an experiment, as sensitive as its data."
-        + "".join(f" {sentence}" for sentence in plugged(row.plugins for row in rows)),
+        leaves="Nothing is released: these are experimental results, which are as sensitive as "
+        "the data." + "".join(f" {sentence}" for sentence in plugged(row.plugins for row in rows)),
         terms=tuple(terms),
         unbounded=UNBOUNDED_RESULT if units & {"value", "slot"} else None,
         keeping=None,

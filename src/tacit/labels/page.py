@@ -13,8 +13,8 @@ TRUSTED = {
     "everybody": "Everyone who sees the output, which is not protected.",
 }
 MADE_UP = (
-    "Attacks on synthetic users under these terms, with the background knowledge in the first "
-    "column. The last column is the attacker's success without the reports."
+    "Attacks on synthetic users under these terms. The first column states the attacker's "
+    "background knowledge, the last one the attacker's success without the reports."
 )
 NOT_PLAYED = "No attack was run for this label."
 DAY = 86_400
@@ -88,8 +88,8 @@ def _retention(keeping: Keeping | None) -> str:
     lasts = keeping.epoch_seconds / DAY
     return (
         f"An epoch lasts {lasts:g} days. Reports are accepted up to {keeping.late_epochs} epochs "
-        f"late and deleted {keeping.days} days after their epoch closed. A device draws one "
-        "report per rating and channel and resends the same report. A changed rating costs "
+        f"late and deleted {keeping.days} days after their epoch closes. A device draws one "
+        "report per rating and channel; retries resend that report. A changed rating costs "
         "epsilon again."
     )
 

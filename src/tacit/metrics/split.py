@@ -63,7 +63,7 @@ class SplitProtocol:
         if self.folds:
             return f"{self.folds}-fold cross-validation"
         if self.column:
-            return f"those marked in the data's column {self.column}"
+            return f"those flagged in the data's column {self.column}"
         if self.kind == "last":
             return "each user's latest rating"
         return f"{self.share or SHARE:.4g} of the ratings, " + (

@@ -46,7 +46,7 @@ def fit_tables(model: LearnsOnEngine, rng: int, *learnt_from: Array) -> Tables:
         )
     if model.engine is not None:
         raise RequestError(
-            "state is required: workers of an engine cannot access the memory of this process. "
+            "state is required: an engine's workers cannot access the memory of this process. "
             "Name a folder that all workers can reach."
         )
     return InMemory()

@@ -126,7 +126,7 @@ def _check_names(arrays: Arrays) -> None:
 
 def _count(ids: NDArray[Any]) -> int:
     if ids.ndim != 1 or not len(ids) or (ids.dtype != np.int64 and ids.dtype.kind != "U"):
-        raise DataError("ids must be integers or text, one for each row")
+        raise DataError("ids must be integers or text, one per row")
     return len(ids)
 
 
@@ -188,7 +188,7 @@ def write(path: Path | str, fields: Mapping[str, Any]) -> None:
             np.savez(file, **arrays)
     except OSError as error:
         raise RequestError(
-            f"{path} cannot be written ({error.strerror}); name a file in a folder that exists."
+            f"{path} cannot be written ({error.strerror}); name a file in an existing folder."
         ) from None
 
 

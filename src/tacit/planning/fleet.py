@@ -190,8 +190,8 @@ class Fleet:
                 raise RequestError(self._unreached() or str(error)) from None
         if task.scale != ratings.scale:
             raise RequestError(
-                f"The task has the scale {task.scale}, and {ratings.name} has {ratings.scale}; "
-                "use ratings on the scale of the task."
+                f"The task has the scale {task.scale}, and {ratings.name} has {ratings.scale}; use "
+                "ratings on the task's scale."
             )
         if not {str(item) for item in task.items} & {str(item) for item in ratings.item_ids.ids}:
             raise RequestError(

@@ -165,7 +165,7 @@ class Deployment:
             FREE,
             predictions,
             promise=NO_PRIVACY,
-            released="all ratings, as they are",
+            released="all ratings, without noise",
             download=prediction.model_bytes(predictions[0].fitted, NO_PRIVACY),
             upload=self._profile,
         )
@@ -225,8 +225,8 @@ ABOUT = {
     "whole": "All users were simulated.",
     "scaled": "Fewer users were simulated, with reports that carry the same total information.",
     "extrapolated": "Fewer users were simulated, with proportionally less noise. The error is "
-    "extrapolated from half and all of them: linearly in 1 / users, or in 1 / sqrt(users) "
-    "without privacy.",
+    "extrapolated from half of the simulated users and from all of them: linearly in 1 / users, "
+    "or in 1 / sqrt(users) without privacy.",
     "bounded": "The simulated users have more noise than the plan's users, because epsilon or the "
     "number of reports reached its maximum. The real error is lower.",
 }
@@ -251,7 +251,8 @@ def sentences(rows: Sequence[PlanRow]) -> list[str]:
     return [
         *(f"{kind}: {ABOUT[kind]}" for kind in used),
         f"Range: the smallest and largest error over {WORLDS} synthetic data sets if all users are "
-        "simulated, otherwise one data set. These differ by about .01, real data sets by more.",
+        "simulated, otherwise one data set. Errors differ by about .01 between synthetic data "
+        "sets, and by more between real ones.",
         "Bytes per user, excluding HTTP headers: encoded models and reports; a profile counts as "
         "one report of true levels, a federated round as one byte.",
     ]

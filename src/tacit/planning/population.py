@@ -54,8 +54,8 @@ class Population:
     def __post_init__(self) -> None:
         if self.scale.has_one_level:
             raise RequestError(
-                f"scale must have several levels, such as 1:5:1, got {self.scale}: it has no "
-                "ratings to predict."
+                f"scale must have several levels, such as 1:5:1, got {self.scale}: a scale with "
+                "one level has no ratings to predict."
             )
         if self.people < 100:
             raise RequestError(f"people must be at least 100, got {self.people}.")

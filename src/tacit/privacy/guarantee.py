@@ -60,7 +60,7 @@ class Guarantee:
     def sentence(self) -> str:
         """The guarantee in English, what it leaves out last."""
         if self.epsilon is None:
-            return f"No privacy: {self.released} is released as it is."
+            return f"No privacy: {self.released} is released without noise."
         spread = "" if self.delta == "0" else f", delta = {self.delta}"
         public = f" Public: {', '.join(self.public)}." if self.public else ""
         holds = f"Claimed but not satisfied ({self.fails}): e" if self.fails else "E"
@@ -103,7 +103,7 @@ class Guarantee:
             return ""
         *first, last = self.uncovered
         parts = f"{', '.join(first)} and {last}" if first else last
-        return f" Not covered: {parts}, not declared, so inferred from the ratings."
+        return f" Not covered: {parts}, inferred from the ratings because not declared."
 
     def to_dict(self) -> dict[str, Any]:
         """The guarantee as JSON-ready values; `uncovered` only where there is something."""

@@ -88,7 +88,7 @@ def listed(path: Path, name: str) -> pl.DataFrame:
     ratings, for a row without an id, and for an invalid table."""
     table = _table(path)
     if name not in table.columns:
-        raise DataError(f"{path} has no column named {name}; name it in the first line.")
+        raise DataError(f"{path} has no column named {name}; name it in the header line.")
     if odd := [column for column in RATED[name] if column in table.columns]:
         raise DataError(
             f"{path} has a column {odd[0]}, so it contains ratings, and a list "

@@ -83,7 +83,7 @@ def _of_file(source: Source, formats: Sequence[Format], request: Request) -> For
     if matches:
         return matches[0]
     raise DataError(
-        f"{source} has an unknown format; name its format, one of {', '.join(FORMATS)}."
+        f"{source} is in an unknown format; specify its format, one of {', '.join(FORMATS)}."
     )
 
 

@@ -91,8 +91,8 @@ def download(wanted: Archive, folder: Path, progress: Progress = lambda done, to
     if actual != checksum:
         part.unlink()
         raise DataError(
-            f"{wanted.url} has checksum {actual} instead of {checksum}. The file was "
-            "removed; download it again or from another source."
+            f"{wanted.url} has checksum {actual} instead of {checksum}. The file was removed; "
+            "download it again, from another source if needed."
         )
     part.replace(target)
     return target

@@ -121,7 +121,7 @@ class Movies:
         if len(fields) == 1 and line.endswith(":") and line[:-1].strip():
             return None
         if len(fields) != 3:
-            return f"{shown(line)} is neither movie: nor customer,rating,date; correct the line"
+            return f"{shown(line)} is neither 'movie:' nor 'customer,rating,date'; correct the line"
         if not fields[0].strip():
             return "the customer is empty; correct the line"
         return rating_fault(fields[1], self.grid) or _day_fault(fields[2])

@@ -37,7 +37,7 @@ SCANS = {PARQUET: pl.scan_parquet, ARROW: pl.scan_ipc}
 def decodable(stored: Path | bytes, magic: bytes, where: object) -> pl.LazyFrame:
     """Scan a file after a trial decoding. Raises `DataError` if it would lose rows or abort."""
     if not _trial.survives(SCANS[magic].__name__, stored):
-        raise DataError(f"{where} is damaged: rows are lost when it is decoded; write it again.")
+        raise DataError(f"{where} is damaged: decoding it loses rows; write it again.")
     return scan(stored, magic)
 
 
@@ -205,7 +205,7 @@ def _remedy(missing: Sequence[str], request: Request) -> str:
     if ours:
         parts.append(f"name the columns, as in {','.join(f'{name}=NAME' for name in ours)}")
     if "rating" in ours:
-        parts.append(f"or declare the scale {THERE} where a row is an interaction")
+        parts.append(f"or declare the scale {THERE} if each row is an interaction")
     return ", ".join(parts)
 
 

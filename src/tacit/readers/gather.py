@@ -144,7 +144,7 @@ def gather(
     levels = np.concatenate([grid.levels(part.astype(np.float64), generator) for part in numbers])
     numbers.clear()
     if blanks := users.blanks + items.blanks:
-        notify(f"{where}: removed leading or trailing spaces of {blanks:,} ids.")
+        notify(f"{where}: removed leading or trailing spaces from {blanks:,} ids.")
     user_ids, user_codes = users.finish()
     item_ids, item_codes = items.finish()
     ratings = Ratings(

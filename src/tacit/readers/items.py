@@ -73,7 +73,7 @@ def items(path: str | Path) -> pl.DataFrame:
         if source.name == STORED:
             return _stored(source)
     names = ", ".join((*LAYOUTS, STORED))
-    raise DataError(f"{path}: no {names} was found to describe the items; name one.")
+    raise DataError(f"{path}: no item file ({names}) was found; name one.")
 
 
 def titles(path: str | Path) -> pl.DataFrame:

@@ -209,7 +209,8 @@ def _as_they_are(ratings: Ratings, options: Mapping[str, Any]) -> Ratings:
     ]
     if conflicts:
         raise RequestError(
-            f"data is already Ratings, on the scale {ratings.scale}; leave out {conflicts[0]}."
+            f"data is already a Ratings object, on the scale {ratings.scale}; leave out "
+            f"{conflicts[0]}."
         )
     return ratings
 

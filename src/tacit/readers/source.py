@@ -65,7 +65,7 @@ class Source:
                     yield raw
         except BROKEN as broken:
             raise DataError(
-                f"{self} cannot be read ({_reason(broken)}); download or pack the file again."
+                f"{self} cannot be read ({_reason(broken)}); download or compress the file again."
             ) from broken
 
     @cached_property
@@ -91,8 +91,8 @@ class Source:
                 rest = text[cut:]
                 if len(rest) > LONGEST_LINE:
                     raise DataError(
-                        f"{self}, line {line}: it has more than {LONGEST_LINE:,} bytes, so this "
-                        "is not a table of ratings; name another file."
+                        f"{self}, line {line}: the line is longer than {LONGEST_LINE:,} bytes, so "
+                        "this is not a table of ratings; name another file."
                     )
         if rest.strip():
             yield Block(line, rest)

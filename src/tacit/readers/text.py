@@ -270,5 +270,5 @@ def _with_split(frame: pl.DataFrame) -> pl.DataFrame:
     flags = frame["held_out"].str.strip_chars().str.to_lowercase()
     held = flags.replace_strict(HELD_OUT, default=None, return_dtype=pl.Boolean)
     if held.null_count():
-        raise UnsoundError("a row has no valid held-out flag")
+        raise UnsoundError("a row has an invalid held-out flag")
     return frame.with_columns(held)

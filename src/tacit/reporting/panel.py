@@ -10,7 +10,7 @@ from typing import Any
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 SHAPES = "●■▲◆▼✚✖"
 AS_TEXT = "\ufe0e"  # selects text presentation instead of an emoji
-ONE_SPLIT = "One split, so the standard deviation is unknown."
+ONE_SPLIT = "One split, so the standard deviation cannot be estimated."
 
 Point = tuple[float, float, float, str]
 """x, the mean, its standard deviation over splits, and the mean as text."""

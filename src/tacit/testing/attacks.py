@@ -93,7 +93,7 @@ def repeats_itself(attack: AbstractAttack) -> None:
     """The same scenario gives the same findings."""
     first = [findings for _, findings in played(attack)]
     if first != [findings for _, findings in replayed(attack)]:
-        raise AssertionError("A second run with the same seed has different findings.")
+        raise AssertionError("A second run with the same seed returns different findings.")
 
 
 def accuses_nobody(attack: AbstractAttack) -> None:

@@ -59,7 +59,9 @@ def refuses_a_smaller_claim(build: Build) -> None:
     except CertificateError as refusal:
         if "claim a larger epsilon" in str(refusal):
             return
-        raise AssertionError(f"The table was rejected for another reason: {refusal}") from refusal
+        raise AssertionError(
+            f"The table was rejected for an unexpected reason: {refusal}"
+        ) from refusal
     raise AssertionError("A table of epsilon 1 was certified for 0.999999999999.")
 
 

@@ -55,11 +55,11 @@ def keeps_the_first_report_of_an_id(opens: StoreOpeners) -> None:
     expected = [DUPLICATE, STORED, CONFLICT, DUPLICATE, CONFLICT]
     with closing(opens.writer()) as store:
         demand(store.insert([one, two]), [STORED] * 2, "Outcomes of two new reports")
-        demand(store.insert(mixed), expected, "Outcomes of known and new reports")
+        demand(store.insert(mixed), expected, "Outcomes of duplicate and new reports")
     with closing(opens.writer()) as store:
         again = [one, three._replace(mech=1), two, mixed[4]]
         expected = [DUPLICATE, CONFLICT, DUPLICATE, CONFLICT]
-        demand(store.insert(again), expected, "Outcomes of known reports after reopening the store")
+        demand(store.insert(again), expected, "Outcomes of duplicates after reopening the store")
     demand(scanned(opens), [one, two, three], "Reports that a reader finds")
 
 
@@ -83,7 +83,11 @@ def takes_many_at_once(opens: StoreOpeners) -> None:
     with closing(opens.writer()) as store:
         demand(set(store.insert(rows[:3000])), {STORED}, "Outcomes of new reports")
         expected = [DUPLICATE] * 3000 + [STORED] * (MANY - 3000)
-        demand(store.insert(rows), expected, f"Outcomes of {MANY} reports, of which 3000 are known")
+        demand(
+            store.insert(rows),
+            expected,
+            f"Outcomes of {MANY} reports, of which 3000 are duplicates",
+        )
     demand(scanned(opens) == rows, True, "A scan finds every report")
 
 
@@ -110,7 +114,7 @@ def holds_a_task_once(opens: StoreOpeners) -> None:
         store.shut(first.number, 7)
         store.shut(first.number, 3)
         closed = first._replace(closed=7)
-        demand(store.hold(b"one"), closed, "A task closed up to 7, then up to 3")
+        demand(store.hold(b"one"), closed, "A task closed through epoch 7, then through epoch 3")
     for tasks in _tasks(opens):
         demand(tasks, [other, closed], "Tasks after reopening the store")
 
@@ -121,9 +125,9 @@ def keeps_one_question_together(opens: StoreOpeners) -> None:
         first = store.hold(b"one")
         store.shut(first.number, 4)
         later = store.hold(b"one, again", [b"one", b"unknown"])
-        demand(later, Held(first.number, b"one, again", 4), "A task that continues another")
+        demand(later, Held(first.number, b"one, again", 4), "A task that succeeds another")
         last = store.hold(b"one, at last", [b"one, again"])
-        demand(last.number, first.number, "Number of a task that continues a continued task")
+        demand(last.number, first.number, "Number of the third task in a succession")
         demand(store.hold(b"two", [b"unknown"]).closed, -1, "Last closed epoch of another question")
         store.shut(first.number, 9)
     for tasks in _tasks(opens):

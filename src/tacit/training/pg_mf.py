@@ -111,7 +111,7 @@ class PGMF:
         for an epsilon that is not a positive decimal, or above 16 for a single report.
         """
         require_vocabularies(ratings)
-        ratings.scale.require_stars("A training that predicts ratings")
+        ratings.scale.require_stars("A trainer that predicts ratings")
         ratings.require_distinct_pairs()  # a gradient report assumes one rating per item
         reports, share = self.budget(epsilon)
         public_rng = np.random.default_rng(rng)

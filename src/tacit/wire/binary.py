@@ -110,7 +110,7 @@ def whole(block: Bytes, first: int, count: int, size: int) -> tuple[int, ...]:
 
 
 def _cut(what: str) -> DataError:
-    return DataError(f"This {what} is cut short; download it again.")
+    return DataError(f"This {what} is truncated; download it again.")
 
 
 def _little(floats: Floats) -> Floats:

@@ -102,7 +102,7 @@ def _levels(fields: dict[str, Any]) -> tuple[Decimal, ...]:
     except RequestError as error:
         raise DataError(f"The channel's scale {text[:60]!r} is wrong: {error}") from None
     if not agreed:
-        raise DataError(f"The channel's levels are not those of its scale {text[:60]!r}.")
+        raise DataError(f"The channel's levels differ from those of its scale {text[:60]!r}.")
     return levels
 
 

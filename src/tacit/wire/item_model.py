@@ -83,7 +83,7 @@ def _flaws(header: Header) -> tuple[tuple[bool, str], ...]:
     return (
         (
             header.scale.has_one_level,
-            f"a rating scale must have two levels or more, got {header.scale}",
+            f"a rating scale must have at least two levels, got {header.scale}",
         ),
         (header.link not in LINKS, "its link is unknown"),
         (not header.mu, f"it must have 1 to {MOST_DRAWS} draws"),
@@ -241,9 +241,9 @@ class ItemModel:
             for mu in header.mu
         )
         if any(min(draw.precision) <= 0 for draw in draws):
-            raise DataError("A precision of this item model is not above 0.")
+            raise DataError("Precisions of an item model must be above 0.")
         if any(min(draw.shrinkage, default=0) < 0 for draw in draws):
-            raise DataError("A shrinkage of this item model is below 0.")
+            raise DataError("Shrinkages of an item model must be at least 0.")
         presence = header.presence and ItemPresence(
             numbers.rounded(n * (features - 1), half=shrinking),
             numbers.floats(features - 1),

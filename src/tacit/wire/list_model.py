@@ -141,7 +141,7 @@ class ListModel:
         if lengths != header.sizes:
             raise RequestError(
                 f"The arrays of this list model occupy {lengths} bytes, but {len(header.items)} "
-                f"items with {header.factors} factors and {header.neighbours} neighbors per item "
+                f"items with {header.factors} factors and {header.neighbours} neighbours per item "
                 f"require {header.sizes}."
             )
         fields = {
@@ -154,7 +154,7 @@ class ListModel:
         if len(data) > MOST_BYTES:
             raise RequestError(
                 f"This list model has {len(data):,} bytes, more than {MOST_BYTES:,}; use fewer "
-                "factors, or fewer neighbors per item."
+                "factors, or fewer neighbours per item."
             )
         ListModel.from_bytes(data)  # a model that devices would reject is not published
         return data

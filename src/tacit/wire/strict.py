@@ -63,7 +63,7 @@ def whole(known: dict[str, Any], key: str, what: str) -> int:
     """Return the value of `key`, an integer below 2^53 in magnitude. Raises `DataError`."""
     value = typed(known, key, int, what)
     if abs(value) >= ENDS:
-        raise DataError(f"{what}'s {key} is {brief(value)}, not below 2^53 in size.")
+        raise DataError(f"{what}'s {key} is {brief(value)}, not below 2^53 in magnitude.")
     return value
 
 
@@ -82,7 +82,7 @@ def listed(
     try:
         return tuple(read(entry) for entry in entries)
     except ValueError as error:
-        raise DataError(f"{what}'s {key} hold {error}, which is not allowed there.") from None
+        raise DataError(f"{what}'s {key} contain {error}, which is not allowed there.") from None
 
 
 def number(value: Any) -> Decimal:
@@ -151,7 +151,7 @@ def _check_nesting(read: str) -> None:
     for bracket in _BRACKET.finditer(brackets):
         depth += 1 if bracket[0] in "[{" else -1
         if depth > DEEPEST:
-            raise ValueError(f"it is more than {DEEPEST} lists and objects deep")
+            raise ValueError(f"its lists and objects are nested more than {DEEPEST} deep")
 
 
 def _refuse(constant: str) -> NoReturn:

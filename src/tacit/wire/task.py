@@ -241,7 +241,8 @@ class Task:
             ),
             (
                 any(c.missing != self.hides_presence for c in self.channels),
-                "plans that hide presence require channels with missing, rated those without",
+                "the plans catalogue and sample:K require channels with missing, and the plan "
+                "rated requires channels without it",
             ),
             (
                 not 0 < self.epoch_seconds <= 366 * DAY,
@@ -271,7 +272,7 @@ def loads(document: bytes, address: str | None = None) -> Task:
     """
     if address is not None and sha256(document).hexdigest() != address:
         raise CertificateError(
-            f"The task is not the one of address {address[:64]}: it was changed in transit."
+            f"The task does not match its address {address[:64]}: it was changed in transit."
         )
     fields = _fields(document)
     try:
@@ -282,7 +283,7 @@ def loads(document: bytes, address: str | None = None) -> Task:
     except UnicodeEncodeError:
         raise DataError("The task contains a lone surrogate, which UTF-8 cannot encode.") from None
     if canonical != document:
-        raise DataError("The task is not spelled as `tacit task` writes it; write it again.")
+        raise DataError("The task is not in the canonical form; write it again with `tacit task`.")
     return task
 
 

@@ -65,7 +65,7 @@ class Careless:
         ("baseline", "", "and ''"),
         ("changes", {"value": lambda turn: 1.2}, "outside its range"),
         ("changes", {"value": lambda turn: float("nan")}, "outside its range"),
-        ("changes", {"value": lambda turn: turn / 100}, "has different findings"),
+        ("changes", {"value": lambda turn: turn / 100}, "returns different findings"),
         ("changes", {"bound": lambda turn: 0.4}, "leak"),
         ("changes", {"count": lambda turn: 0}, "a count below 1"),
     ],

@@ -43,8 +43,8 @@ class Attribute:
 
     name = "attribute"
     knows = (
-        "The attacker observes the reports of all users, and has the channel's table, the true "
-        "rating distribution of each item, and the attribute of four fifths of the users."
+        "The attacker observes all users' reports and has access to the channel's table, each "
+        "item's true rating distribution, and the attribute of four fifths of the users."
     )
     baseline = "a guess"
     needs = "reports"

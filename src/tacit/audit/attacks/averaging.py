@@ -126,8 +126,8 @@ class Averaging:
 
     name = "averaging"
     knows = (
-        "The attacker observes every sync of devices whose ratings do not change, has the "
-        "channel's table, and assigns equal prior probability to each of its rows."
+        "The attacker observes every sync of devices whose ratings do not change, has access to "
+        "the channel's table, and has a uniform prior over its rows."
     )
     baseline = "a guess"
     needs = "channel"

@@ -48,8 +48,8 @@ class Linkage:
 
     name = "linkage"
     knows = (
-        "The attacker observes the reports of all users, and has the channel's table, the true "
-        "rating distribution of each item, and k items that one user rated, with or without the "
+        "The attacker observes all users' reports and has access to the channel's table, each "
+        "item's true rating distribution, and k items that one user rated, with or without their "
         "stars."
     )
     baseline = "a guess"
@@ -159,9 +159,9 @@ class TwoTasks:
 
     name = "two-tasks"
     knows = (
-        "The attacker observes the reports of all users to two tasks with the same items, under "
-        "unrelated pseudonyms, and has the channel's table and the true rating distribution of "
-        "each item."
+        "The attacker observes all users' reports to two tasks with the same items, under "
+        "unrelated pseudonyms, and has access to the channel's table and each item's true rating "
+        "distribution."
     )
     baseline = "a guess"
     needs = "reports"

@@ -73,9 +73,8 @@ class Membership:
 
     name = "membership"
     knows = (
-        "The attacker observes the releases of a trainer, or the list that a user's device "
-        "shows, has that user's ratings, and has trained models of the same kind with and "
-        "without them."
+        "The attacker observes a trainer's releases, or the list that a user's device shows, has "
+        "access to that user's ratings, and has trained shadow models with and without them."
     )
     baseline = "a guess"
     needs = "ratings"
@@ -89,8 +88,8 @@ class Membership:
                 )
         if self.models < FEWEST:
             raise RequestError(
-                f"models must be at least {FEWEST}, got {self.models}: fewer models "
-                "cannot distinguish the result from chance."
+                f"models must be at least {FEWEST}, got {self.models}: with fewer models, the "
+                "result cannot be distinguished from chance."
             )
         if self.most_people < 2:
             raise RequestError(f"most_people must be at least 2, got {self.most_people}.")

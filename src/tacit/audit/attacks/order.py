@@ -27,8 +27,8 @@ class Order:
 
     name = "order"
     knows = (
-        "The attacker observes the order of reports, and has the channel's table, the true "
-        "rating distribution of each item, and the ratings of every other user."
+        "The attacker observes the order of reports and has access to the channel's table, each "
+        "item's true rating distribution, and every other user's ratings."
     )
     baseline = "the same reports ordered by person and item"
     needs = "channel"

@@ -31,7 +31,7 @@ Worth = Literal["reporters", "people", "repeats"]
 WORDS: dict[Worth, str] = {
     "reporters": "fake users, {share:g} % of an item's raters",
     "people": "fake users, {share:g} % of all users",
-    "repeats": "one fake user with the same number of reports, no limit",
+    "repeats": "one fake user with the same number of reports, without a limit",
 }
 """Attackers of a target: fake users, as a share of its raters or of all users; or one fake user
 with as many reports, of which a collector stores only the first."""
@@ -93,9 +93,9 @@ class Poisoning:
 
     name = "poisoning"
     knows = (
-        "The attacker controls synthetic users, has the popularity and the rating distribution "
-        "of each item, and reports about one item the symbol that is the strongest evidence for "
-        "the top of the scale."
+        "The attacker controls fake users, has access to each item's popularity and rating "
+        "distribution, and reports for one item the symbol that is the strongest evidence for "
+        "the top rating."
     )
     baseline = "without the attack"
     needs = "ratings"

@@ -24,8 +24,8 @@ class Reconstruction:
 
     name = "reconstruction"
     knows = (
-        "The attacker observes a user's reports, has the channel's table and the true rating "
-        "distribution of each item, and uses every report separately."
+        "The attacker observes a user's reports, has access to the channel's table and each "
+        "item's true rating distribution, and uses every report separately."
     )
     baseline = "the item's modal star, or most rated items"
     needs = "reports"

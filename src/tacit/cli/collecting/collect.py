@@ -51,8 +51,9 @@ def collect(
         bool,
         typer.Option(
             "--confirm-clock",
-            help="Trust the clock even after a large jump, and delete reports whose "
-            "retention period has ended. Use this option for a single start, after a warning.",
+            help="Trust the clock even after a large jump, and delete reports whose retention "
+            "period has ended. Use this option for one start only, after a warning about the "
+            "clock.",
         ),
     ] = False,
 ) -> None:

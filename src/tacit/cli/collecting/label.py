@@ -35,8 +35,8 @@ def label(
 
     The label is computed from the input. It states who is trusted, what leaves the device, the
     epsilon per value or slot and per user, what is public, and how long reports are retained. For a
-    task, attacks are simulated on synthetic users, because results on protected users would be a
-    release in themselves.
+    task, attacks are simulated on synthetic users, because results on protected users would
+    themselves be a release.
 
     Examples:
 

@@ -36,8 +36,8 @@ def perturb(
 
     The output contains only the reports. The noise comes from the operating system, so a second run
     produces different reports. With the plan catalogue, reports are written block by block, to
-    limit memory. With Spark, workers randomize the ratings user by user and write the same kind of
-    file.
+    limit memory. With Spark, workers randomize the ratings user by user and write the same file
+    format.
 
     Examples:
 

@@ -36,11 +36,11 @@ def serve(
 ) -> None:
     """Serve the page and a collector with synthetic users.
 
-    The page shows 300 synthetic films, which 600 synthetic users have rated. A simulated device
-    reports over HTTP for each user. A model is fitted to the reports and published, and the page
-    uses it for recommendations. A second run continues from the folder and needs the same address,
-    because the task names its provider. If the folder contains your own task, that task is served
-    instead.
+    The page shows 300 synthetic films, rated by 600 synthetic users. Each user has a simulated
+    device, which reports over HTTP. A model is fitted to the reports and published, and the page
+    uses it for recommendations. A second run continues from the folder and requires the same
+    address, because the task names its provider. If the folder contains your own task, that task is
+    served instead.
 
     Example: tacit serve
     """
@@ -115,7 +115,7 @@ def _learn(folder: Path, task: "Task") -> str:
     stars = isinstance(fitted, models.Fitted)
     learnt = models.item_model(fitted) if stars else models.list_model(fitted)
     address = PublishedModels(folder / "models").publish(task.address, learnt)
-    return f"Fitted to {len(reports):,} reports; model {address[:12]} is published."
+    return f"Fitted to {len(reports):,} reports. Published model {address[:12]}."
 
 
 def _url(host: str, port: int) -> str:

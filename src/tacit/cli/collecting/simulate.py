@@ -37,7 +37,8 @@ def simulate(
         str, typer.Option(help="Maximum epsilon of one answer, in nats.")
     ] = "8",
     lifetime: Annotated[
-        str, typer.Option(help="Lifetime limit on the epsilon of all answers of a device, in nats.")
+        str,
+        typer.Option(help="Lifetime limit on the total epsilon of a device's answers, in nats."),
     ] = "1000000",
     token: Annotated[
         str | None, typer.Option(help="The enrolment token.", envvar="TACIT_TOKEN")
@@ -50,9 +51,7 @@ def simulate(
             "traffic.",
         ),
     ] = False,
-    threads: Annotated[
-        int, typer.Option(help="Number of devices that run at the same time.", min=1)
-    ] = 8,
+    threads: Annotated[int, typer.Option(help="Number of devices to run concurrently.", min=1)] = 8,
     format: Format = None,
     scale: Scale = None,
     implicit: options.Implicit = False,

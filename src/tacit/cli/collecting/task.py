@@ -22,8 +22,8 @@ def task(
     epsilon: Annotated[
         str | None,
         typer.Option(
-            help="Epsilons in nats per value or slot. If there are several, such as 1,2,4, users "
-            "choose."
+            help="Epsilons in nats per value or slot. With several values, such as 1,2,4, each "
+            "user chooses one."
         ),
     ] = None,
     provider: Annotated[
@@ -50,14 +50,10 @@ def task(
         str | None, typer.Option(help="A preset of plan and epsilon: hard-to-link.")
     ] = None,
     epoch: Annotated[int, typer.Option(min=1, help="Length of an epoch, in seconds.")] = 86_400,
-    window: Annotated[
-        int, typer.Option(min=0, help="Maximum number of epochs by which a report may be late.")
-    ] = 7,
-    retention: Annotated[
-        int, typer.Option(min=1, help="Number of days that reports are retained.")
-    ] = 365,
+    window: Annotated[int, typer.Option(min=0, help="Maximum delay of a report, in epochs.")] = 7,
+    retention: Annotated[int, typer.Option(min=1, help="Retention of reports, in days.")] = 365,
     titles: Annotated[
-        Path | None, typer.Option(help="File of titles: u.item, movies.dat or movies.csv.")
+        Path | None, typer.Option(help="File of item titles: u.item, movies.dat or movies.csv.")
     ] = None,
     format: Format = None,
 ) -> None:
@@ -139,7 +135,7 @@ def _origin(provider: str | None) -> str:
 
     if provider is None:
         raise RequestError(
-            f"--provider is required: the origin at which devices reach the collector, {FORM}."
+            f"--provider is required, the origin at which devices reach the collector: {FORM}."
         )
     if is_origin(provider):
         return provider
@@ -168,9 +164,9 @@ def _catalogue(path: Path, scale: str, format: str | None) -> _Catalogue:
         titles = None if table["title"].null_count() else table["title"].to_list()
         return _Catalogue(table["item"].to_list(), titles, ())
     options.notice(
-        f"{path} contains ratings. A catalogue read from it reveals the set of "
-        "rated items, and the task lists the catalogue as not covered. Declare the "
-        "catalogue in a csv of item,title."
+        f"{path} contains ratings. A catalogue read from it reveals the set of rated items, and "
+        "the task lists the catalogue as not covered. Declare the catalogue in a csv file with "
+        "columns item,title."
     )
     ratings = options.load(path, format, scale)
     # A task contains no list of users: only the catalogue and the scale can come from ratings.

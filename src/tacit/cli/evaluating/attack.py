@@ -44,8 +44,8 @@ def attack(
     Every attacker has the channel's table and the stated background knowledge. Each attack is
     compared with guessing. With --people, a table of users and their attributes, an attacker also
     predicts the attributes from the reports. The results are as sensitive as the ratings, so do not
-    publish results about users whom you want to protect. With --json, an interrupted run resumes
-    when the command is run again.
+    publish results about users you want to protect. With --json, an interrupted run resumes when
+    the command is run again.
 
     Examples:
 

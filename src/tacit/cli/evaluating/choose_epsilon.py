@@ -43,7 +43,7 @@ def choose_epsilon(
         typer.Option(
             min=0,
             max=1,
-            help="Weight of privacy strength P. Accuracy loss A has the remaining weight.",
+            help="Weight of privacy strength P. Accuracy loss A gets the remaining weight.",
         ),
     ] = 0.5,
     most_loss: Annotated[
@@ -90,8 +90,8 @@ def choose_epsilon(
         )
     if private and scale is None:
         raise RequestError(
-            "--private requires --scale, as in --scale 1:5:1: inferring the scale from the "
-            "ratings would query them without paying a privacy cost."
+            "--private requires --scale, as in --scale 1:5:1: inferring the scale would query the "
+            "ratings without accounting for the privacy cost."
         )
     from tacit.experiments.results import writable
 
@@ -116,8 +116,8 @@ def choose_epsilon(
     known = learner(model)
     if not known.predicts:
         raise RequestError(
-            f"{model} recommends lists and predicts no ratings, but epsilon is "
-            "chosen by RMSE. Use `tacit compare`."
+            f"{model} ranks items without predicting ratings, but epsilon is chosen by RMSE. Use "
+            "`tacit compare`."
         )
     if private:
         check_place(model, known.where, where or PROVIDER)

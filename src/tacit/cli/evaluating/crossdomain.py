@@ -32,7 +32,7 @@ def crossdomain(
     neighbour_epsilon: Annotated[
         str | None,
         typer.Option(
-            help="Epsilons of neighbor selection in nats, comma-separated, in addition to those "
+            help="Epsilons of neighbour selection in nats, comma-separated, in addition to those "
             "of item replacement."
         ),
     ] = None,
@@ -50,7 +50,7 @@ def crossdomain(
     k: Annotated[
         str | None,
         typer.Option(
-            "--k", help="Numbers of neighbors, comma-separated. [the default of each system]"
+            "--k", help="Numbers of neighbours, comma-separated. [the default of each system]"
         ),
     ] = None,
     damping: Annotated[
@@ -71,7 +71,7 @@ def crossdomain(
     ] = 0.2,
     seeds: Annotated[int, typer.Option(help="Number of repetitions, with seeds 0, 1, ..")] = 1,
     lists: Annotated[
-        bool, typer.Option("--lists", help="Also evaluate top-N lists of the target's catalogue.")
+        bool, typer.Option("--lists", help="Also evaluate top-N lists over the target's catalogue.")
     ] = False,
     user: Annotated[
         str | None,
@@ -199,7 +199,7 @@ def domains(
 
     if catalogues and len(catalogues) != len(paths):
         raise RequestError(
-            "--catalogue must be given once per domain, in the order of the domains: got "
+            "--catalogue must be given once per domain, in the order of the domains, got "
             f"{len(catalogues)} catalogues for {len(paths)} domains."
         )
     each = catalogues or [None] * len(paths)

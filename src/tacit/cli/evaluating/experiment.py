@@ -33,8 +33,8 @@ def again(context: typer.Context, path: Path) -> NoReturn:
     if extra:
         shown = ", ".join(f"--{name.replace('_', '-')}" for name in extra)
         raise RequestError(
-            f"{path} defines the complete experiment, so {shown} cannot be combined "
-            "with it. Write these options into the file."
+            f"{path} defines the complete experiment, so {shown} cannot be combined with it. Set "
+            "these options in the file."
         )
     from tacit.experiments.comparison.experiment_file import read
     from tacit.experiments.results import ROWS, writable

@@ -31,8 +31,8 @@ def plan(
     """Predict error and traffic before any data are collected.
 
     All methods have the same epsilon per user, as with compare --person-epsilon. The users are
-    synthetic, and no data are read. A large population is simulated with a smaller sample, and
-    such rows are marked in the table.
+    synthetic, and no data are read. A large population is simulated with a smaller sample, and the
+    table marks these rows.
 
     Examples:
 

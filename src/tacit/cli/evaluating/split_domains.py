@@ -69,7 +69,10 @@ def split_domains(
     typer.echo(_table(split) + "\n\n" + "\n".join(halves.sentences))
     gone, ratings = halves.left_out
     if gone:
-        options.notice(f"{gone:,} items without a genre were left out, with {ratings:,} ratings.")
+        options.notice(
+            f"{gone:,} items without a genre were left out, together with their "
+            f"{ratings:,} ratings."
+        )
 
 
 def _table(split: "GenreSplit") -> str:

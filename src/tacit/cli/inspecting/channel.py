@@ -107,7 +107,7 @@ def described(name: str, channel: "Channel") -> str:
     known = range(int(channel.missing), len(inputs))
     target, mean = "the rating", "its mean"
     if len(channel.levels) == 1:
-        target, mean = ("a slot", "the share of slots with an item")
+        target, mean = ("a slot", "the share of rated slots")
     return "\n".join(
         (
             f"{name}: epsilon {channel.epsilon} per {'slot' if channel.missing else 'value'}, "

@@ -22,9 +22,9 @@ def check(
 ) -> None:
     """Test your own channel, model, trainer or attack.
 
-    The tests are part of Tacit. The command prints whether each claim holds, with the reason for a
-    failure. It then lists the properties that no test can verify. It exits with status 1 if a claim
-    fails. Importing MODULE runs its code.
+    The tests ship with Tacit. The command prints whether each claim holds, and why a claim fails.
+    It then lists the properties that no test can verify. It exits with status 1 if a claim fails.
+    Importing MODULE runs its code.
 
     Examples:
 
@@ -86,5 +86,5 @@ def _module(name: str) -> ModuleType:
 
 def _file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise RequestError(f"File {path} does not exist; name a file that defines the object.")
+        raise RequestError(f"File {path} does not exist; specify a file that defines the object.")
     return plugins.module(path, path.stem)

@@ -212,8 +212,8 @@ def _not_drawn_anew(epsilon: str | None, state: Path | None) -> None:
     again, and spend epsilon again."""
     if state is not None and epsilon is not None:
         raise RequestError(
-            "Resuming with --state needs the same reports, and --epsilon randomizes them again. "
-            "Write the reports with `tacit perturb` and pass that file with --state."
+            "Resuming with --state requires the same reports, but --epsilon randomizes them "
+            "again. Write the reports with `tacit perturb` and pass that file with --state."
         )
 
 
@@ -221,7 +221,7 @@ def _without_vocabularies(catalogue: Path | None, people: Path | None) -> None:
     """Raise `RequestError` for vocabularies together with reports."""
     if catalogue is not None or people is not None:
         raise RequestError(
-            "Reports have their own catalogue and users; leave out --catalogue and --people."
+            "Reports already define their catalogue and users; leave out --catalogue and --people."
         )
 
 

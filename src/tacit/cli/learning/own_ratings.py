@@ -33,7 +33,7 @@ def own_ratings(path: Path, user: str, scale: str) -> "Ratings":
     ratings = everybody.where(everybody.users == everybody.user_ids.code(user))
     if not len(ratings):
         raise DataError(
-            f"{path} has no rating by user '{user}'; name a user with ratings in the file."
+            f"{path} contains no ratings by user '{user}'; name a user with ratings in the file."
         )
     return ratings
 
@@ -52,7 +52,7 @@ def _all_of(path: Path, header: list[str], user: str, scale: str) -> "Ratings":
             f"{path} cannot be parsed as item,rating ({reason}); correct the file."
         ) from error
     if not len(table):
-        raise DataError(f"{path} contains no rating; write one line per rated item.")
+        raise DataError(f"{path} contains no ratings; write one line per rated item.")
     table = table.with_columns(user=pl.lit(user))
     return from_frame(table, scale=scale, name=str(path), notify=options.notice)
 
@@ -75,7 +75,9 @@ def _header(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             first = file.readline().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read ({error}); write a csv of item,rating.") from error
+        raise DataError(
+            f"{path} cannot be read ({error}); write a csv file with columns item,rating."
+        ) from error
     if "\r" in first:
         raise DataError(f"{path}, line 1: lines end in CR only; save the file with LF or CRLF.")
     return first.split(",")

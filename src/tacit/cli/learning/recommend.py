@@ -22,20 +22,20 @@ def recommend(
     profile: Annotated[
         Path | None,
         typer.Option(
-            help="File of the user's true ratings (columns item,rating), to recommend "
-            "as on the device."
+            help="File of the user's true ratings (columns item,rating), to personalize as on the "
+            "device."
         ),
     ] = None,
     titles: Annotated[
-        Path | None, typer.Option(help="File of titles: u.item, movies.dat or movies.csv.")
+        Path | None, typer.Option(help="File of item titles: u.item, movies.dat or movies.csv.")
     ] = None,
 ) -> None:
     """Print the top items of a user, best first.
 
     The command prints each item with its predicted rating. Without --profile, the recommendations
-    are those of the provider, based on the user's reports. With --profile, they are personalized
-    with the user's true ratings, as on the device, and exclude the items in the profile. A list
-    model stores no users and requires --profile.
+    are the provider's, based on the user's reports. With --profile, they are personalized with the
+    user's true ratings, as on the device, and exclude the items in the profile. A list model stores
+    no users and requires --profile.
 
     Examples:
 
@@ -105,7 +105,7 @@ def notify_unknown(items: Sequence[object], known: Sequence[bool], profile: str)
     if len(unknown) == len(items):
         raise DataError(
             f"The model contains none of the {len(items)} items in {profile} (the first is "
-            f"'{items[0]}'). Use ids of the model's catalogue."
+            f"'{items[0]}'). Use ids from the model's catalogue."
         )
     if unknown:
         options.notice(

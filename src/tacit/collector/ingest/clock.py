@@ -96,8 +96,9 @@ def _doubt(reading: float, expected: float) -> str:
     days, side = abs(reading - expected) / DAY, "after" if reading > expected else "before"
     return (
         f"The clock reads {_date(reading)}, {days:,.0f} days {side} the last trusted time. Uploads "
-        f"are accepted as of {_date(expected)}, and nothing is deleted. Set the clock. If it is "
-        "right, for example after a long downtime, restart once with --confirm-clock."
+        f"are accepted as if it were {_date(expected)}, and nothing is deleted. Set the clock. If "
+        "the clock is correct, for example after a long downtime, restart once with "
+        "--confirm-clock."
     )
 
 

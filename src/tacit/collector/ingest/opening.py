@@ -76,8 +76,8 @@ def _limits(
     if is_postgres(db):
         if keys is None:
             raise RequestError(
-                "--token-keys is required, as in --token-keys tokens.keys: token counts need "
-                "keys that are stored outside the database."
+                "--token-keys is required, as in --token-keys tokens.keys: the keys for token "
+                "counts must be stored outside the database."
             )
         from tacit.collector.storage.postgres_counts import PostgresCounts
 

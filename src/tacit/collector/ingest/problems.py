@@ -52,15 +52,15 @@ UNAUTHORIZED = Problem("unauthorized", 401, "Uploads require an enrolment token 
 NO_SUCH_TASK = Problem("no-such-task", 404, "This collector has no task with this address.")
 NOT_FOUND = Problem("not-found", 404, "No resource at this address.")
 METHOD = Problem("method", 405, "This address does not support this method.")
-SLOW = Problem("slow", 408, "The body took more than 15 seconds. Send it again.")
+SLOW = Problem("slow", 408, "The body took more than 15 seconds to arrive. Send it again.")
 CONFLICT = Problem("conflict", 409, "Another report has this id; the first one was kept.")
 TOO_LARGE = Problem("too-large", 413, "An upload may have at most 262144 bytes and 200 reports.")
 PEOPLE = Problem(
-    "too-large", 413, "This upload has reports of too many users. Send fewer per upload."
+    "too-large", 413, "This upload contains reports of too many users. Send fewer per upload."
 )
 MEDIA = Problem("media-type", 415, "Send application/json without a content-encoding.")
 MECHANISM = Problem("unknown-mechanism", 422, "The task does not offer this channel.")
-EPOCH = Problem("epoch", 422, "Reports of this epoch are not accepted now.")
+EPOCH = Problem("epoch", 422, "Reports for this epoch are not accepted at the moment.")
 CELLS = Problem(
     "cells",
     422,
@@ -69,7 +69,7 @@ CELLS = Problem(
 LIMIT = Problem(
     "limit",
     429,
-    "This token's limit of reports per epoch or of users is exceeded. No report was stored.",
+    "This token has exceeded its limit on reports or on users per epoch. No report was stored.",
     retry_after=3600,
 )
 BUSY = Problem("busy", 503, "Too many uploads are waiting to be stored.", retry_after=2)

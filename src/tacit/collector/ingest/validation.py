@@ -77,7 +77,9 @@ def names(reports: Sequence[Sent]) -> list[tuple[bytes, bytes]]:
     except ValueError:
         raw = b""
     if raw.hex() != text:  # `fromhex` also accepts capitals and spaces
-        raise ProblemError(Problem("malformed", 400, "A name is not 32 hexadecimal digits."))
+        raise ProblemError(
+            Problem("malformed", 400, "A report id or pseudonym is not 32 hexadecimal digits.")
+        )
     return [
         (raw[start : start + 16], raw[start + 16 : start + 32]) for start in range(0, len(raw), 32)
     ]

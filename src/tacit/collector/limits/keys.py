@@ -53,7 +53,7 @@ FORMAT = "tacit-token-keys-1"
 FIELDS = ("format", "day", "state", "keys")
 KEY_FIELDS = ("task", "epoch", "ends", "key")
 LONGEST = 1 << 24
-WHAT = "The file of keys"
+WHAT = "The key file"
 
 
 class _Key(NamedTuple):
@@ -146,17 +146,16 @@ class EpochKeys:
         with open(file, "rb") as opened:
             if stat.S_IMODE(os.fstat(file).st_mode) & 0o077:
                 raise RequestError(
-                    f"{self._path} is accessible to others, who could use it to link tokens to "
-                    "people. Run chmod 600 on it."
+                    f"{self._path} is accessible to other accounts, which could use it to link "
+                    "tokens to people. Run chmod 600 on it."
                 )
             content = opened.read(LONGEST + 1)
         try:
             self._day, self._state, self._keys = _loads(content)
         except (DataError, ValueError):  # their messages repeat the content
             raise RequestError(
-                f"{self._path} does not contain token keys. Copy the key file of a "
-                "collector that uses this database; if none is left, remove this file "
-                "and the counts."
+                f"{self._path} does not contain token keys. Copy the key file from a collector "
+                "that uses this database; if none is left, remove this file and the counts."
             ) from None
         return True
 

@@ -157,10 +157,9 @@ class Limits:
     def _same(self, epoch: Epoch, mark: bytes) -> None:
         if self._mark(epoch) != mark:
             raise RequestError(
-                "The stored token counts were made with other keys than those in the file. "
-                "Copy the key file of a collector that uses this database; if none is "
-                "left, remove the counts, as described in the page on operating a "
-                "collector."
+                "The stored token counts were made with keys other than those in the file. Copy "
+                "the key file from a collector that uses this database; if none is left, remove "
+                "the counts, as described on the page on operating a collector."
             )
 
     def _granted(

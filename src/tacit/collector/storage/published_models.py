@@ -39,7 +39,7 @@ class PublishedModels:
         address = content.decode(errors="replace")
         if _ADDRESS.fullmatch(address):
             return address
-        log.warning("The file of the newest model is damaged; publish the model again.")
+        log.warning("The newest model's file is damaged; publish the model again.")
         return None
 
     def model(self, address: str) -> bytes | None:

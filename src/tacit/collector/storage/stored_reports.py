@@ -19,7 +19,7 @@ from tacit.reports import Reports
 from tacit.vocabulary import Vocabulary
 from tacit.wire.task import Task, loads
 
-RESTORE = "the store is damaged, restore a backup"
+RESTORE = "the store is damaged; restore a backup"
 BLOCK = 1 << 22
 """People times items whose keys are sorted at a time, about 60 MiB."""
 

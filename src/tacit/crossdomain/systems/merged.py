@@ -77,7 +77,9 @@ class MllibALS:
         """
         del epsilon  # without a guarantee
         if not isinstance(engine, Spark):
-            raise RequestError("mllib-als runs on Spark only; use --engine spark, or leave it out.")
+            raise RequestError(
+                "mllib-als runs on Spark only; use --engine spark, or leave out mllib-als."
+            )
         with session(engine.master, engine.memory) as spark, quiet():
             predicted = self._predicted(spark, trial)
         covered = known(trial) & np.isfinite(predicted)

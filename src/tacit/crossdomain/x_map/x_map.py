@@ -122,7 +122,7 @@ class XMap:
         if self.mode == "none":
             return None
         if epsilon is None:
-            raise RequestError("X-Map as published requires an epsilon for its claim, such as 1.")
+            raise RequestError("X-Map as published requires an epsilon to claim, such as 1.")
         if self.neighbour_epsilon is not None:
             return Budget(epsilon, self.neighbour_epsilon)
         first = (Decimal(epsilon) * SHARES[self.variant]).quantize(Decimal("1e-9"))

@@ -120,7 +120,7 @@ class AttackRequest:
             check_channels(self.channels, plan)
         if IDENTITY in self.channels:
             raise RequestError(
-                f"Every attack already runs without privacy as a comparison; leave {IDENTITY} out "
+                f"Every attack already runs against a non-private baseline; leave {IDENTITY} out "
                 "of the channels."
             )
 

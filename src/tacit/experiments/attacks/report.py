@@ -143,7 +143,10 @@ def _omitted(rows: Sequence[AttackRow], names: Sequence[str]) -> str:
     every = len({row.setting for row in rows})
     if every == len(names):
         return ""
-    return f" The {len(names)} of {every} lines that depend most on epsilon; the table lists all."
+    return (
+        f" The {len(names)} of {every} lines that depend most on epsilon are shown; the table "
+        "lists all."
+    )
 
 
 def _spread(rows: Sequence[AttackRow]) -> str:

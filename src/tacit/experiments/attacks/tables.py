@@ -10,7 +10,7 @@ from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per, text
 FREE = "no privacy"
 EXPERIMENT = (
     "These figures compare results of attacks with true ratings, so they are as sensitive as the "
-    "ratings. Do not publish them for users whom you protect."
+    "ratings. Do not publish them for users you want to protect."
 )
 
 

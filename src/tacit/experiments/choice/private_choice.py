@@ -103,8 +103,8 @@ class PrivateChoice:
             epsilon=shortest(total),
             unit="value",
             trust="curator",
-            released="the error at every epsilon of the grid",
-            assumptions=("the choice depends on these errors only",),
+            released="the error at every epsilon on the grid",
+            assumptions=("the choice depends only on these errors",),
         )
 
     def experiment(
@@ -178,7 +178,7 @@ def squared_errors(test: Ratings, predicted: Floats) -> tuple[NDArray[np.int64],
     holds in integers. Raises `RequestError` for a prediction that is not finite.
     """
     if not np.isfinite(predicted).all():
-        raise RequestError("The model predicted a value that is not finite; choose another model.")
+        raise RequestError("The model predicted a non-finite value; choose another model.")
     levels = np.asarray(test.scale.values)
     bounded = np.clip(predicted.astype(np.float64), levels[0], levels[-1])
     steps = np.rint((levels[test.levels] - bounded) ** 2 * STEPS).astype(np.int64)

@@ -131,7 +131,9 @@ def _report_figure(tradeoff: Tradeoff, limits: tuple[float, float]) -> ReportFig
     losses = ", ".join(f"loss {loss:.3f} at {epsilon:g}" for epsilon, loss in tradeoff.points)
     words = f"Against epsilon: {losses}."
     drawn = FigurePanel.of(panel(tradeoff, limits), "tradeoff", words, SIZE)
-    spread = "Bars are one standard deviation over splits." if tradeoff.spreads else ONE_SPLIT
+    spread = (
+        "Error bars show one standard deviation over splits." if tradeoff.spreads else ONE_SPLIT
+    )
     caption = f", against epsilon per {tradeoff.unit} on a log scale. {spread}"
     return ReportFigure(
         "Privacy strength and accuracy loss", caption, _legend(tradeoff, limits), [drawn]

@@ -25,8 +25,8 @@ MEAN = "global-mean"
 MEAN_WORDS = "mean rating"
 LETTERS = (
     "Privacy strength P = 2 / (1 + e^epsilon) is 1 if reports are independent of the rating and 0 "
-    "if they reveal it: one minus the attacker's maximum advantage over guessing.\n"
-    "Accuracy loss A is 0 for the error without privacy and 1 for the error of the mean rating."
+    "if they reveal it: one minus the attacker's maximum advantage over guessing.\nAccuracy loss "
+    "A is 0 at the error without privacy and 1 at the error of predicting the mean rating."
 )
 """Definitions of P and A."""
 
@@ -124,7 +124,7 @@ class Tradeoff:
             f"A at most {most_loss:g} and P at least {least_strength:g}: epsilon "
             f"{interval[0]:g} to {interval[1]:g} per {self.unit}."
             if interval
-            else f"No epsilon of the grid has A at most {most_loss:g} and P at least "
+            else f"No epsilon on the grid has A at most {most_loss:g} and P at least "
             f"{least_strength:g}.",
         ]
 
@@ -141,8 +141,8 @@ def tradeoff(rows: Sequence[ResultRow], where: str) -> Tradeoff:
     baseline = [row.rmse for row in mine if row.epsilon is None]
     if len(units) != 1 or not top or not baseline:
         raise RequestError(
-            f"A trade-off at the {where} requires rows of one unit, the non-private baseline and "
-            "the mean rating."
+            f"A trade-off at the {where} requires rows with a single unit of epsilon, the "
+            "non-private baseline and the mean rating as a baseline."
         )
     errors = {
         epsilon: [row.rmse for row in mine if row.epsilon == epsilon]

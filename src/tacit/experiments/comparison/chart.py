@@ -168,13 +168,13 @@ class Chart:
 
     def _spread(self) -> str:
         splits = len({(row.seed, row.fold) for row in self.rows})
-        spread = f"Bars are one standard deviation over {splits} splits."
+        spread = f"Error bars show one standard deviation over {splits} splits."
         sentence = spread if splits > 1 else ONE_SPLIT
         if self.beyond is None:
             return sentence
         return (
-            f"{sentence} The largest value outside a panel is {self.beyond:.2f}. The table has all "
-            "figures."
+            f"{sentence} The largest value outside a panel is {self.beyond:.2f}. The table lists "
+            "all values."
         )
 
     def _baseline(self, name: str, at: float) -> LegendEntry:

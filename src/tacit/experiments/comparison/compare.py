@@ -185,7 +185,7 @@ def _sample(comparison: Comparison, ratings: Ratings) -> DeviceSample | None:
 def _attacked(comparison: Comparison, ratings: Ratings, notify: Notify) -> Sequence[AttackRow]:
     """Return rows of attacks on the reports, which support no cap."""
     if comparison.cap is not None:
-        notify("Attacks require a comparison without --cap, so the report has none.")
+        notify("The report contains no attacks, which require a comparison without --cap.")
         return ()
     with bar("attacking") as progress:
         return quick_attacks(

@@ -19,7 +19,7 @@ PRESENCE_HIDDEN = (
 )
 SYMBOLS = (
     "The channel has {} symbols. The report column shows the rating encoded by the drawn symbol. "
-    "A new draw produces different reports."
+    "Another draw would give different reports."
 )
 
 

@@ -142,13 +142,13 @@ def read(path: Path) -> tuple[dict[str, Any], Recorded]:
         raise RequestError(f"{path} is not an experiment file: {error}.") from None
     if unnamed := table.get("unnamed"):
         raise RequestError(
-            f"{path} compares {', '.join(unnamed)}, which the command line cannot name; run it "
-            "from Python, with tacit.compare."
+            f"{path} compares {', '.join(unnamed)}, which have no name on the command line; run it "
+            "from Python with tacit.compare."
         )
     values: dict[str, Any] = table.get("compare", {})
     if "data" not in values and table.get("data") == IN_MEMORY:
         raise RequestError(
-            f"{path} was run on ratings in memory; write them to a file, and name it in the "
+            f"{path} was run on ratings in memory; write them to a file, and set its path in the "
             f"experiment as {WHERE_DATA_ARE}."
         )
     if "data" not in values:

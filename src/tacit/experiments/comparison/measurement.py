@@ -153,7 +153,7 @@ class Measurement:
             predicted = fitted.predict_codes(test.users, test.items)
         seconds = time.perf_counter() - began
         if not np.isfinite(predicted).all():
-            raise RequestError(f"The model {learner.name} predicted a value that is not finite.")
+            raise RequestError(f"The model {learner.name} predicted a non-finite value.")
         columns = rating_columns(predicted, train, test, self._relevant, slices=slices)
         return {**columns, "predict_seconds": seconds}
 

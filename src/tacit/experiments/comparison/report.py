@@ -40,7 +40,7 @@ def findings(rows: Sequence[ResultRow]) -> list[str]:
     claims = [(row.epsilon, row.unit) for row in holding(rows) if row.epsilon]
     if not claims:
         what = "channel" if all(row.epsilon is None for row in rows) else "valid guarantee"
-        return [f"No {what} was compared. All figures are without privacy."]
+        return [f"No {what} was compared. All figures were obtained without privacy."]
     near = min(claims, key=lambda claim: abs(math.log(claim[0])))
     here = [row for row in holding(rows) if (row.epsilon, row.unit) == near]
     free = [row for row in rows if row.channel == IDENTITY]
@@ -97,7 +97,7 @@ def _stake(row: ResultRow) -> Iterator[str]:
     """Yield the guarantee of one user if it is known, otherwise that of one report."""
     epsilon = row.user_epsilon if row.unit != "user" else row.epsilon
     if epsilon is not None:
-        yield f"All reports of one user have epsilon = {epsilon:g} per user."
+        yield f"All reports of one user together have epsilon = {epsilon:g} per user."
     elif row.epsilon is not None and row.delta == 0:
         yield (
             f"An attacker who sees a report and has no other information distinguishes two "

@@ -133,7 +133,7 @@ def own_epsilons(
         if channel.missing != hides:
             raise RequestError(
                 f"The channel {name} {'protects' if channel.missing else 'does not protect'} "
-                f"presence, and the plan {plan} {'does' if hides else 'does not'}; choose another "
+                f"presence, but the plan {plan} {'does' if hides else 'does not'}; choose another "
                 "channel or plan."
             )
     return {name: channel.epsilon for name, channel in tables.items()}

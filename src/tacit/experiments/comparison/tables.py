@@ -252,7 +252,7 @@ def cold_notice(rows: Sequence[ResultRow]) -> list[str]:
     least, most = counts[0], counts[-1]
     several = f"{least} to {most} users" if least < most else f"{most} user{'s' * (most > 1)}"
     return [
-        f"Top-N metrics exclude {several} with a test rating and no training rating, in every row."
+        f"Top-N metrics exclude {several} with a test rating but no training rating, in every row."
     ]
 
 

@@ -167,5 +167,7 @@ def terms_table(terms: Terms, delta: str) -> Table:
     )
     heading = ("epsilon per user", "reports", f"epsilon of all reports, delta = {delta}")
     return Table(
-        "Collection parameters, chosen from a public prior before any report", heading, lines
+        "Collection parameters, chosen from a public prior before any report is collected",
+        heading,
+        lines,
     )

@@ -95,7 +95,7 @@ def _lines(trial: Trial, mapped: Map, names: _Names) -> Iterator[tuple[str, ...]
         item, stars = int(ratings.items[row]), f"{ratings.values[row]:g}"
         chosen = int(mapped.chosen[item])
         if chosen == NOTHING:
-            yield names[item], stars, "none: no path to the target domain", "", ""
+            yield names[item], stars, "none, because no path leads to the target domain", "", ""
         else:
             path = max(mapped.extension.paths(item, chosen), key=lambda path: path.certainty)
             x_sim = mapped.extension.x_sim(item, chosen)

@@ -276,15 +276,15 @@ def _against(axes: Sequence[Sweep], styles: Styles, digits: int) -> ReportFigure
     strokes = [LegendEntry(MODES[mode], stroke=LEGEND[mode]) for mode in modes]
     if any(row.baseline for row in rows):
         strokes.append(LegendEntry("baseline: item mean", stroke="mean"))
-    caption = f". Thin lines are constant along the axis. {_spread(rows)}{fixed}"
+    caption = f". Thin lines show systems that do not depend on the x-axis. {_spread(rows)}{fixed}"
     return ReportFigure(_title("mae"), caption, [*names, *strokes], panels)
 
 
 def _spread(rows: Sequence[TrialRow]) -> str:
     seeds = len({row.seed for row in rows})
     if seeds == 1:
-        return "One draw of test users, so the standard deviation is unknown."
-    return f"Bars and bands are one standard deviation over {seeds} draws of test users."
+        return "One draw of test users, so the standard deviation cannot be estimated."
+    return f"Error bars and bands show one standard deviation over {seeds} draws of test users."
 
 
 def _title(metric: str) -> str:
@@ -293,7 +293,9 @@ def _title(metric: str) -> str:
 
 def _by_system(rows: Sequence[TrialRow], metric: str, digits: int) -> ReportFigure:
     seeds = len({row.seed for row in rows})
-    spread = f"bars are one standard deviation over {seeds} draws" if seeds > 1 else "one draw"
+    spread = (
+        f"error bars show one standard deviation over {seeds} draws" if seeds > 1 else "one draw"
+    )
     panel = by_system(rows, metric, digits)
     if panel is None:
         return ReportFigure(_title(metric), f"; {spread}.", [], [])

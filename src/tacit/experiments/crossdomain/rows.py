@@ -209,7 +209,7 @@ def _promise(rows: Sequence[TrialRow]) -> str:
 
 def _caption(rows: Sequence[TrialRow], what: str) -> str:
     if not rows:
-        return "No trial was finished."
+        return "No trial finished."
     first, seeds = rows[0], len({row.seed for row in rows})
     over = "" if seeds == 1 else f", mean over {seeds} draws of test users"
     per = f"; {epsilon_per(rows)}" if any(row.epsilon is not None for row in rows) else ""

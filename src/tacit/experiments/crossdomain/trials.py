@@ -118,7 +118,9 @@ class TrialRequest:
         if not 0 < float(self.delta) < 1:
             raise RequestError(f"delta must be between 0 and 1, such as 1e-6, got {self.delta}.")
         if (self.damping or 0) < 0:
-            raise RequestError(f"damping must be 0 or more, got {self.damping}; 0 means none.")
+            raise RequestError(
+                f"damping must be 0 or more, got {self.damping}; 0 disables damping."
+            )
         list(self._systems())
         list(self._protocols())
 

@@ -45,8 +45,9 @@ def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
     total = sum(len(each.order) for each in groups)
     if total > MOST_IN_ALL:
         raise RequestError(
-            f"The {rows.width - 1} columns of the item table have {total} features, more than the "
-            f"{MOST_IN_ALL} that an item model allows; leave out the least informative columns."
+            f"The {rows.width - 1} columns of the item table expand to {total} features, more than "
+            f"the {MOST_IN_ALL} that an item model allows; leave out the least informative "
+            "columns."
         )
     return [each for each in groups if len(each.order)]
 

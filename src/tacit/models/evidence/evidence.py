@@ -203,9 +203,9 @@ def evidence(data: Ratings | Reports) -> Evidence:
     for channel in data.channels:
         if len(set(channel.weights)) == 1:
             raise RequestError(
-                f"The channel {channel.id} has the same outputs for all ratings (epsilon "
-                f"{channel.epsilon}), so its reports carry no information. Use reports from "
-                "another channel."
+                f"The channel {channel.id} has the same output distribution for all ratings "
+                f"(epsilon {channel.epsilon}), so its reports carry no information. Use reports "
+                "from another channel."
             )
     missing = hidden(data)
     if missing is not None:

@@ -116,7 +116,7 @@ class Completion:
                 )
         if self.centre == "scale" and self.biases:
             raise RequestError(
-                "centre='scale' requires biases=False, because biases include a center."
+                "centre='scale' requires biases=False, because biases already include a centre."
             )
         if self.rho is not None and self.shrinkage is not None:
             raise RequestError(

@@ -153,7 +153,7 @@ def _chosen(data: Interactions, rng: int, moments: Moments) -> tuple[CoOccurrenc
         who = "1 user is" if people == 1 else f"{people} users are"
         raise RequestError(
             f"{who} too few to select a ridge, which requires {HELD_OUT}; choose graph-filter or "
-            "popularity, or set the ridge of EASE."
+            "popularity, or set EASE's ridge."
         )
     known, other = (
         moments(name, data.presence.where(who)) for name, who in (("known", ~held), ("held", held))

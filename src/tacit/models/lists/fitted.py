@@ -157,7 +157,7 @@ class FittedLists:
         people = self.user_ids.codes(users)
         if not (people >= 0).any():
             who = f"user {user!r}" if one else f"any of these {len(users)} users"
-            raise RequestError(f"The model has no reports by {who}; choose another user.")
+            raise RequestError(f"The model contains no reports from {who}; choose another user.")
         say_unknown(users, people, "they are skipped", notify)
         known = people[people >= 0]
         lists = [ranked(self.item_ids, self._scores_of(code), n, exclude) for code in known]

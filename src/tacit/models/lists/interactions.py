@@ -59,8 +59,8 @@ def interactions(data: Ratings | Reports) -> Interactions:
         guarantee = data.guarantee
     if not (presence.rated > presence.unrated).all():
         raise RequestError(
-            f"A channel of {data.name} has the same outputs for present and missing items, so its "
-            "reports carry no information. Use reports from another channel."
+            f"A channel of {data.name} has the same output distribution for present and missing "
+            "items, so its reports carry no information. Use reports from another channel."
         )
     return Interactions(presence, data.scale, data.user_ids, data.item_ids, guarantee)
 

@@ -139,7 +139,7 @@ export class Client {
    */
   async rate(task, item, rating) {
     const place = task.items.findIndex((one) => String(one) === String(item));
-    if (place < 0) throw new RequestError("This item is not in the catalogue of the task.");
+    if (place < 0) throw new RequestError("This item is not in the task's catalogue.");
     const key = { task: task.question, place };
     if (rating === null)
       return this.#store.commit({ remove: { ratings: [{ ...key, level: "" }] } });

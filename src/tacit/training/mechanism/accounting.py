@@ -127,7 +127,7 @@ class Account:
         price = self._price(name)
         if any(look.name == name for look in self.spent):
             raise CertificateError(
-                f"The release {name} was already made; a release can be made once."
+                f"The release {name} was already made; each release can be made only once."
             )
         # The multiplier comes from the plan alone, so noise and accounting cannot drift apart.
         self.spent.append(Spend(name, "gaussian", price))

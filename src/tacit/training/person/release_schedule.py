@@ -175,7 +175,7 @@ def opening(
     a scale of one level.
     """
     require_vocabularies(ratings)
-    ratings.scale.require_stars("A training that predicts ratings")
+    ratings.scale.require_stars("A trainer that predicts ratings")
     account.allot(FIRST if crossing is None else FIRST_LINKED)
     canonical = CanonicalRatings.of(ratings)
     known = counted(canonical, account, crossing)

@@ -130,8 +130,8 @@ function affordAll(cells, answers) {
   const cost = BigInt(cells) * answers.cost;
   if (affords(answers.ledger, cost)) return;
   throw new BudgetError(
-    `A first answer for all ${cells} places costs epsilon = ${nats(cost)} and ` +
-      `${nats(left(answers.ledger))} is left of your lifetime budget, so nothing is drawn.`,
+    `First answers for all ${cells} slots cost epsilon = ${nats(cost)}, but ` +
+      `${nats(left(answers.ledger))} of your lifetime budget is left, so nothing is drawn.`,
   );
 }
 

@@ -45,10 +45,10 @@ export function flaw(weights, wordBits, epsilon) {
   }
   const width = weights[0]?.length ?? 0;
   if (width === 0 || weights.some((row) => row.length !== width)) {
-    return "The table is empty or its rows differ in length.";
+    return "The table is empty, or its rows differ in length.";
   }
   if (weights.some((row) => row.some((weight) => weight < 1n))) {
-    return "A weight is not a positive integer; leave out a symbol that never occurs.";
+    return "Weights must be positive integers; leave out symbols that never occur.";
   }
   for (const [number, row] of weights.entries()) {
     const total = row.reduce((sum, weight) => sum + weight, 0n);
@@ -73,7 +73,10 @@ function unequal(weights, epsilon) {
     const least = column.reduce((a, b) => (a < b ? a : b));
     if (most * ratio.denominator > least * ratio.numerator) {
       const worst = `${most}/${least}`;
-      return `Symbol ${symbol} has ratio ${worst}, above e^${epsilon}; claim a larger epsilon.`;
+      return (
+        `Symbol ${symbol} has likelihood ratio ${worst}, above e^${epsilon}; claim a larger ` +
+        "epsilon."
+      );
     }
   }
   return null;

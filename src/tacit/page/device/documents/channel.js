@@ -95,7 +95,7 @@ export function row(channel, rating) {
  * @returns {Promise<Channel>}
  */
 async function formed(known) {
-  if (known["format"] !== FORMAT) throw new DataError(`The channel's format is not ${FORMAT}.`);
+  if (known["format"] !== FORMAT) throw new DataError(`The channel's format must be ${FORMAT}.`);
   const levels = listed(known["levels"], "levels", number, WHAT, MOST_LEVELS);
   const scale = ratingScale.parse(typed(known, "scale", "string", WHAT));
   if (levels.join() !== scale.levels.join()) {
@@ -120,7 +120,7 @@ function refuseShape({ levels, missing, outputs, weights }) {
     throw new DataError(`A channel over ${levels.length} levels has ${weights.length} rows.`);
   }
   if (weights.some((row) => row.length !== outputs.length)) {
-    throw new DataError(`Every row of the channel needs ${outputs.length} weights.`);
+    throw new DataError(`Every row of the channel must have ${outputs.length} weights.`);
   }
   if (outputs.length < 1 || outputs.length > MOST_SYMBOLS) {
     throw new DataError(

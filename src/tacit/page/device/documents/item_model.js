@@ -81,14 +81,14 @@ function flaws({ scale, link, sigma, mu, features, presence }) {
   return [
     [
       ratingScale.hasOneLevel(scale),
-      `a rating scale must have two levels or more, got ${scale.text}`,
+      `a rating scale must have at least two levels, got ${scale.text}`,
     ],
     [mu.length === 0, `it must have 1 to ${MOST_DRAWS} draws`],
     [
       sigma < 0 || sigma > 0 !== (link === "cells"),
       "sigma must be above 0 for the link cells, and 0 for the link linear",
     ],
-    [features < least || features > most, "its features do not match its presence"],
+    [features < least || features > most, "its number of features does not match its presence"],
     [
       presence !== null && (presence.logScale <= 0 || presence.damping < 0),
       "log_scale must be above 0, and damping 0 or more",

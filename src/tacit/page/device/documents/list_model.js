@@ -165,7 +165,7 @@ function refuseDisorder(neighbours, n) {
     const row = placesOf(neighbours, n, index);
     const inOrder = row.every((each, k) => each < (row[k + 1] ?? n));
     if (!inOrder) {
-      throw new DataError("Neighbours of this list model are out of range or not in order.");
+      throw new DataError("Neighbours of this list model are out of range, or out of order.");
     }
   }
 }

@@ -77,7 +77,7 @@ export async function loads(document, address) {
   if ((await addressOf(document)) !== address) {
     const short = address.slice(0, 64);
     throw new CertificateError(
-      `The task is not the one of address ${short}: it was changed in transit.`,
+      `The task does not match its address ${short}: it was changed in transit.`,
     );
   }
   if (document.length > LONGEST)
@@ -118,7 +118,8 @@ export async function loads(document, address) {
 export function refuseAnothers({ provider }, origin) {
   if (provider === null || provider === origin) return;
   throw new CertificateError(
-    `The provider of this task is ${provider}, but it was received from ${origin}; nothing is sent.`,
+    `The provider of this task is ${provider}, but the task was received from ${origin}; ` +
+      "nothing is sent.",
   );
 }
 
@@ -198,7 +199,8 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
     [channels.some((channel) => channel.scale !== scale.text), "the levels of a channel differ from those of the scale"],
     [
       channels.some(({ missing }) => missing !== hidesPresence),
-      "plans that hide presence require channels with missing, rated those without",
+      "the plans catalogue and sample:K require channels with missing, and the plan rated " +
+        "requires channels without it",
     ],
     [
       !within(rest.epochSeconds, 1, 366 * DAY),

@@ -139,7 +139,7 @@ export class Collector {
 async function accepted(answer) {
   if (answer.ok) return answer;
   throw new TacitError(
-    `The collector answers ${answer.status} instead of a document; try again later.`,
+    `The collector responded with ${answer.status} instead of a document; try again later.`,
   );
 }
 
@@ -159,7 +159,7 @@ async function bytesOf(answer, longest) {
     size += read.value.length;
     if (size <= longest) continue;
     await reader?.cancel();
-    throw new DataError(`The collector's answer is longer than ${longest} bytes and is ignored.`);
+    throw new DataError(`The collector's response is longer than ${longest} bytes and is ignored.`);
   }
   const whole = new Uint8Array(size);
   let at = 0;

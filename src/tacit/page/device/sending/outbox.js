@@ -83,7 +83,7 @@ export async function askToErase(erasure, collector) {
   const later = isLater(status);
   const note =
     `The collector has not erased your reports yet (${status}): ${detail} ` +
-    "The request is repeated.";
+    "The request will be repeated.";
   return { erased, later, retryAfter, notes: erased || later ? [] : [note] };
 }
 

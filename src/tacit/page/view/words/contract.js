@@ -37,7 +37,7 @@ export function offerInWords({ scale, hidesPresence }, due) {
 
 /** Legend of the choices: an attacker's success rate. @param {Task} task */
 export function guessInWords({ scale, hidesPresence }) {
-  const none = hidesPresence && !hasOneLevel(scale) ? ", or a rating and none," : "";
+  const none = hidesPresence && !hasOneLevel(scale) ? ", or between a rating and none," : "";
   return (
     `${vocabulary(scale).guess}${none} is right 50 % of the time without your answer. With it, ` +
     "at most:"
@@ -139,12 +139,12 @@ function notCovered({ uncovered }) {
  */
 function linkInWords({ hidesPresence }) {
   const others = hidesPresence
-    ? "many answers about the same items can reveal that two pseudonyms are one person's, more " +
-      "often at a larger epsilon."
-    : "the public list of items you rated can identify you almost like a name.";
+    ? "many answers about the same items can reveal that two pseudonyms belong to one person, " +
+      "more often at a larger epsilon."
+    : "the public list of items you rated can identify you almost as well as your name.";
   return (
-    "All your answers to this question have one random pseudonym. Another question has another " +
-    `pseudonym, but ${others}`
+    "All your answers to this question are sent under one random pseudonym. Another question has " +
+    `another pseudonym, but ${others}`
   );
 }
 
@@ -153,7 +153,7 @@ function hiddenInWords(task) {
   const offered = [...new Set(task.channels.map(({ epsilon }) => epsilon))].join(", ");
   return (
     `${vocabulary(task.scale).hidden}, by random noise that this device adds. Choices: epsilon = ` +
-    `${offered} per ${unit(task)}, each verified in integers by this page.`
+    `${offered} per ${unit(task)}, each verified in integer arithmetic by this page.`
   );
 }
 
@@ -162,7 +162,7 @@ function keptInWords({ retentionDays, epochSeconds, provider }) {
   const erased =
     provider === null
       ? "Until then it cannot be erased from here."
-      : "You can have it erased earlier, here.";
+      : "You can have it erased from here earlier.";
   return (
     `${count(retentionDays, "day")}, from the end of the period (${duration(epochSeconds)}) in ` +
     `which you answered. ${erased} Models keep what they learned from them.`

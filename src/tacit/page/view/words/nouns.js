@@ -22,7 +22,7 @@ const RATE = {
   stays: "Your ratings stay on this device.",
   apart: "does not use your ratings",
   hidden: "Your ratings",
-  guess: "A guess between two possible ratings of yours",
+  guess: "A guess between two ratings you may have given",
   even: "every rating",
 };
 
@@ -36,7 +36,7 @@ const MARK = {
   stays: "Your marks stay on this device.",
   apart: "does not use your marks",
   hidden: "Your marks",
-  guess: "A guess whether you marked an item",
+  guess: "A guess as to whether you marked an item",
   even: "“marked” and “not marked”",
 };
 

@@ -37,9 +37,9 @@ export function placesInWords({ scale }) {
       "before. If the true one does not stand out, the noise hides it.",
     yours: "This device",
     keeps:
-      `It stores ${yours}, a secret that your pseudonyms come from, all answers and the unsent ` +
-      "reports. The exported file has no secret, token or report, so it cannot be used to send " +
-      `answers as you. It contains ${yours} without noise. Keep it private.`,
+      `It stores ${yours}, a secret from which your pseudonyms are derived, all answers and ` +
+      "the unsent reports. The exported file has no secret, token or report, so it cannot be " +
+      `used to send answers as you. It contains ${yours} without noise. Keep it private.`,
     export: "Export",
     erase: "Erase …",
     erasing: "Erase this device?",
@@ -48,8 +48,8 @@ export function placesInWords({ scale }) {
       "the epsilon that you have spent so far. Starting over does not reset it.",
     reach:
       "This device asks the provider to erase what you sent, until the provider confirms. The " +
-      "provider sees that you ask, and when. Models trained on your answers and copies elsewhere " +
-      "are not erased, nor are answers to a question that did not name its provider.",
+      "provider sees that you asked, and when. Models trained on your answers and copies " +
+      "elsewhere are not erased, nor are answers to a question that did not name its provider.",
     keep: "Keep everything",
     wipe: "Erase",
   };

@@ -156,8 +156,8 @@ export function outcomeInWords({ scale }, outcome, seconds) {
     [again === null && waiting > 0, `${count(waiting, "report")} kept on this device.`],
     [
       again !== null,
-      "The collector does not accept answers now. The same reports are sent again in " +
-        `${duration(seconds)}.`,
+      "The collector is not accepting answers at the moment. The same reports will be sent " +
+        `again in ${duration(seconds)}.`,
     ],
   ];
   return said.flatMap(([holds, sentence]) => (holds ? sentence : [])).join(" ");
