@@ -76,7 +76,7 @@ def test_the_best_table_of_two_answers_is_randomized_response():
             "randomized-response",
             plain,
         )
-    with pytest.raises(RequestError, match="scale there"):
+    with pytest.raises(RequestError, match="got implicit feedback"):
         threshold_mix(epsilon="1", scale=ONE)
 
 
@@ -121,31 +121,33 @@ def test_who_did_what_is_told_truly_as_often_as_the_table_says(interactions, pla
 def test_the_plan_rated_has_nothing_to_hide():
     alone = Channel(ONE.levels, (Decimal(1),), ((1 << 64,),), "1")
     for channel in (alone, hiding()):
-        with pytest.raises(RequestError, match=r"the plan rated reveals everything .* sample:K"):
+        with pytest.raises(
+            RequestError, match=r"the plan rated would protect nothing; .* sample:K"
+        ):
             Rated(channel)
 
 
 @pytest.mark.parametrize("name", STAR_MODELS)
 def test_a_model_of_ratings_refuses_interactions(name, interactions):
     for data in (interactions, perturb(interactions, Catalogue(hiding()))):
-        with pytest.raises(RequestError, match=r"scale there has one; .* such as 1:5:1"):
+        with pytest.raises(RequestError, match=r"got implicit feedback; .* such as 1:5:1"):
             fit(name, data)
 
 
 @pytest.mark.parametrize(("name", "mode"), TRAININGS)
 def test_a_training_on_ratings_refuses_interactions(name, mode, interactions):
-    with pytest.raises(RequestError, match=r"scale there has one; .* such as 1:5:1"):
+    with pytest.raises(RequestError, match=r"got implicit feedback; .* such as 1:5:1"):
         fit(name, interactions, epsilon="1", mode=mode)
 
 
 def test_systems_across_domains_and_star_metrics_refuse_interactions(interactions):
     """A trial holds domains, so none of the systems ever sees any."""
     parts = [replace(interactions, name=name) for name in ("books", "films")]
-    with pytest.raises(RequestError, match=r"across domains .* scale there has one"):
+    with pytest.raises(RequestError, match=r"across domains .* got implicit feedback"):
         Domains.join(parts)
-    with pytest.raises(RequestError, match=r"across domains .* scale there has one"):
+    with pytest.raises(RequestError, match=r"across domains .* got implicit feedback"):
         Domains(interactions, ("books", "films"), (0, 30, 60))
-    with pytest.raises(RequestError, match=r"scale there has one"):
+    with pytest.raises(RequestError, match=r"got implicit feedback"):
         relevant_from(ONE)
 
 
@@ -170,7 +172,7 @@ def test_a_task_that_would_show_everything_is_refused_with_a_sentence():
     stars = RatingScale.parse("1:5:1")
     bare = Channel(ONE.levels, (Decimal(1),), ((1 << 64,),), "1")
     five = compile_channel("randomized-response", epsilon="1", scale=stars, missing=True)
-    shows = r"implicit feedback, the plan rated reveals everything .* use catalogue or sample:K"
+    shows = r"implicit feedback, the plan rated would protect nothing; use catalogue or sample:K"
     for channel in (bare, hiding()):
         with pytest.raises(RequestError, match=shows):
             visits(plan="rated", channels=(channel,))

@@ -114,8 +114,8 @@ class RatingScale:
         """Raise `RequestError` where there is one level, which `who` can do nothing with."""
         if self.has_one_level:
             raise RequestError(
-                f"{who} requires ratings with several levels, but the scale {THERE} has one; use "
-                "ratings on a scale such as 1:5:1."
+                f"{who} requires ratings with several levels, got implicit feedback; use ratings "
+                "on a scale such as 1:5:1."
             )
 
     @property

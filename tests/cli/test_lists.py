@@ -69,9 +69,9 @@ def test_fit_needs_no_more_words_than_compare(run, clicks, tmp_path):
     ("verb", "sentence"),
     [
         (("fit", "--model", "random", "--epsilon", "1", "-o", "model"), "not fitted to data"),
-        (("fit", "--model", "mf", "-o", "model"), "scale there"),
+        (("fit", "--model", "mf", "-o", "model"), "got implicit feedback"),
         (("compare", "--plan", "rated", "--epsilon", "1"), "catalogue or sample:K"),
-        (("compare", "--model", "mf", "--epsilon", "1"), "scale there"),
+        (("compare", "--model", "mf", "--epsilon", "1"), "got implicit feedback"),
     ],
 )
 def test_what_makes_no_sense_is_a_sentence(run, clicks, tmp_path, monkeypatch, verb, sentence):

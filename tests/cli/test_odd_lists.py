@@ -44,7 +44,7 @@ def test_a_third_column_of_text_is_named(run, write, verb):
     path = write([(*row, "hello") for row in HAD], "user,item,note")
     said = refused(run, verb[0], path, "--model", "ease", *verb[1:])
     assert "column 'rating' must be among 'user, item, note'" in said
-    assert "declare the scale there" in said
+    assert "pass --implicit" in said
     said = refused(run, verb[0], path, "--scale", "there", "--model", "ease", *verb[1:])
     assert "line 2: rating 'hello'" in said
 
@@ -138,7 +138,7 @@ def test_where_everybody_is_in_one_part_there_is_nothing_to_compare(run, write):
 def test_a_model_of_stars_alone_is_refused(run, write, verb, name):
     epsilon = ("--epsilon", "2") if (verb[0], name) == ("fit", "pg-mf") else ()
     said = refused(run, verb[0], write(HAD), "--model", name, *verb[1:], *epsilon)
-    assert "the scale there has one" in said
+    assert "got implicit feedback" in said
 
 
 @pytest.mark.parametrize("plan", ["rated", "catalogue"])

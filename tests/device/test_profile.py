@@ -95,7 +95,7 @@ def test_numbers_that_come_to_none_predict_nothing(
     draws = (replace(published.draws[0], mu=mu),) * 2
     forged = replace(published, draws=draws, sigma=sigma, link=link)
     mine: dict[int | str, float] = dict.fromkeys(published.items[:rated], 4.0)
-    with pytest.raises(DataError, match="overflow, so no rating is predicted"):
+    with pytest.raises(DataError, match="overflow and cannot predict ratings"):
         Profile(forged, mine).predict(published.items[-1])
 
 

@@ -196,7 +196,7 @@ def test_an_interrupted_run_keeps_its_rows_and_goes_on(guess, files, tmp_path, c
     [
         (["--model", "nobody"], 1, "system must be one of"),
         (["--overlap", "0.2,x"], 1, "--overlap 0.2,0.5,1"),
-        (["--keep", "999"], 1, "nothing is held out"),
+        (["--keep", "999"], 1, "no rating would be held out"),
         (["--delta", "0"], 1, "delta must be between 0 and 1"),
     ],
 )

@@ -398,7 +398,7 @@ test("what a first report through a channel costs does not hang on what was rate
     set(1);
     await client.enrol(task, { mostEpsilon: "2", lifetime: "17" });
     for (let place = 0; place < rated; place++) await client.rate(task, itemAt(task, place), "3");
-    await assert.rejects(client.sync(), /cost epsilon = 12, but 11 of your lifetime budget is left/);
+    await assert.rejects(client.sync(), /costs epsilon = 12, but 11 of your lifetime budget is left/);
     assert.equal(await spent(store), nano("6"));
   }
 });

@@ -72,7 +72,7 @@ test("a task of another provider is refused before any draw", async () => {
   const { client, shop, store } = await device("rated");
   const { document, task } = await successor(shop.document, "https://films.example:8443");
   shop.document = document;
-  const refused = /is https:\/\/films.example:8443, but the task was received from https:\/\/films.example;/;
+  const refused = /is https:\/\/films.example:8443, but the task was received from https:\/\/films.example,/;
   const terms = { mostEpsilon: "1", lifetime: "9" };
   await assert.rejects(client.enrol(task, terms), CertificateError);
   assert.throws(() => client.meet(task), refused);

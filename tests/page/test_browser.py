@@ -252,7 +252,9 @@ def test_more_than_ones_own_maximum_is_refused(page: Page, provider, asked) -> N
     page.evaluate(CHANGED, {"maximum": "0.4"})
     rate(page, 2)
     page.locator("#sync").click()
-    expect(page.get_by_role("alert")).to_contain_text("above your maximum of 0.4; nothing is sent")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "above your maximum of 0.4, so the device sends nothing"
+    )
     expect(page.locator("#asked")).to_contain_text("1 of 50 spent")
     assert len(posts(asked)) == 1
 
@@ -287,7 +289,7 @@ def test_a_redirect_is_not_followed_and_it_is_said(page: Page, provider, asked) 
     page.route("**/reports", lambda route: route.fulfill(status=307, headers=elsewhere))
     rate(page, 1)
     agree(page)
-    refused = "It redirects to another address. Your answers are kept."
+    refused = "It redirects to another address. Your reports are kept."
     expect(page.get_by_role("alert")).to_contain_text(refused)
     expect(page.locator("#status")).to_contain_text("1 report kept on this device")
     assert not [one for one in asked if "elsewhere" in one.url]

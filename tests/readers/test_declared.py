@@ -98,7 +98,7 @@ def test_no_rating_needs_to_be_of_what_was_declared(declared):
     ratings = from_frame(pl.DataFrame(ROWS), scale="1:5:1", notify=notices.append, **declared)
     assert len(ratings) == 0
     assert ratings.undeclared == frozenset({"catalogue", "people"} - declared.keys())
-    assert notices[-1].endswith("None is left; use the same ids in both.")
+    assert notices[-1].endswith("No rating remains; use the same ids in both.")
     ratings.require_distinct_pairs()
     with pytest.raises(RequestError, match="contains no rows; a model requires at least one"):
         ratings.require_rows()

@@ -104,8 +104,8 @@ def test_all_columns_that_are_not_there_are_named_at_once(tmp_path):
         read(table(tmp_path, "who,what,stars\n1,2,3\n"))
     assert str(raised.value).endswith(
         "line 1: columns 'user', 'item', 'rating' must be among 'who, what, stars'; name the "
-        "columns, as in user=NAME,item=NAME,rating=NAME, or declare the scale there if each row is "
-        "an interaction."
+        "columns, as in user=NAME,item=NAME,rating=NAME, or pass --implicit (scale='there') if "
+        "each row is an interaction."
     )
 
 

@@ -160,7 +160,7 @@ def replay(
         )
     if not _same(first, second):
         replayer.findings.append(
-            "The final outputs differ although all noisy answers are equal, so they depend "
+            "The final outputs differ although all noisy releases are equal, so they depend "
             "directly on the ratings."
         )
     return replayer.findings

@@ -39,8 +39,8 @@ class Rated:
         object.__setattr__(self, "cap", cap)
         if any(len(channel.levels) == 1 for channel in self.channels):
             raise RequestError(
-                "For implicit feedback, the plan rated reveals everything that could be protected; "
-                "use the plan catalogue or sample:K, and a channel with missing."
+                "For implicit feedback, the plan rated would protect nothing; use the plan "
+                "catalogue or sample:K, and a channel with missing."
             )
         if any(channel.missing for channel in self.channels):
             raise RequestError(

@@ -77,7 +77,7 @@ class Holdout:
         if not hidden.any():
             raise RequestError(
                 f"None of the {len(tested)} test users has more than {self.keep} ratings in "
-                f"{domains.names[target]}, so nothing is held out; use a smaller keep."
+                f"{domains.names[target]}, so no rating would be held out; use a smaller keep."
             )
         ratings = domains.ratings
         known = _parted(domains.where(~hidden), target, cut)

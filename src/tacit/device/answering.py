@@ -88,7 +88,9 @@ class _Session:
             self.ledger.debit(self._cost * len(places))
         rows = {p: self._affordable(p, self._rows.get(p, 0), last.get(p, 0)) for p in places}
         if not rows.items() <= self._known.keys():
-            raise DataError("The store is damaged: an earlier answer is missing; restore a backup.")
+            raise DataError(
+                "The store is damaged: a symbol reported earlier is missing; restore a backup."
+            )
         self._report(None, rows, [self._known[cell] for cell in rows.items()])
 
     @property

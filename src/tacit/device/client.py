@@ -34,7 +34,7 @@ from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 from tacit.wire.task import Task, is_address
 
-NOT_BEGUN = "This task has not begun, so no report is sent yet."
+NOT_BEGUN = "This task has not begun, so the device sends no report yet."
 _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 
 

@@ -98,5 +98,5 @@ class Documents:
             return None
         if got.status != 200:
             reason = WRONG.get(got.status, "the collector cannot parse this request")
-            raise RequestError(f"Nothing was fetched: {reason} (status {got.status}).")
+            raise RequestError(f"The download failed: {reason} (status {got.status}).")
         return got.body

@@ -20,7 +20,7 @@ from tacit.wire.item_model import ItemDraw, ItemModel
 from tacit.wire.list_model import ListModel, LowRank
 
 Item = int | str
-NO_NUMBER = "This item model causes numeric overflow, so no rating is predicted."
+NO_NUMBER = "This item model causes numeric overflow and cannot predict ratings."
 
 
 def index_by_id(items: Iterable[Item]) -> dict[str, int]:

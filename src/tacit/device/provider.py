@@ -107,7 +107,7 @@ class Provider:
         if task.provider not in (None, self.origin):
             raise CertificateError(
                 f"The provider of this task is {task.provider}, but the task was received from "
-                f"{self.origin}; nothing is sent."
+                f"{self.origin}, so the device sends nothing."
             )
         elsewhere = "SELECT 1 FROM task WHERE named = ? AND origin <> ?"
         if self._one(elsewhere, task.address, self.origin):

@@ -189,8 +189,9 @@ def of_result(path: Path) -> Label:
         name=", ".join(dict.fromkeys(row.dataset for row in rows)) or path.name,
         address=sha256(path.read_bytes()).hexdigest(),
         asked_by=None,
-        leaves="Nothing is released: these are experimental results, which are as sensitive as "
-        "the data." + "".join(f" {sentence}" for sentence in plugged(row.plugins for row in rows)),
+        leaves="This label describes experimental results, which are not released and are as "
+        "sensitive as the data."
+        + "".join(f" {sentence}" for sentence in plugged(row.plugins for row in rows)),
         terms=tuple(terms),
         unbounded=UNBOUNDED_RESULT if units & {"value", "slot"} else None,
         keeping=None,

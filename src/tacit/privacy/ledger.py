@@ -100,7 +100,7 @@ class Ledger:
             raise RequestError(f"A debit must be at least 0 nano-epsilon, got {amount}.")
         if not self.affords(amount):
             raise BudgetError(
-                f"This answer costs epsilon = {nats(amount)}, but {nats(self.left)} of your "
-                f"lifetime budget of {nats(self.limit)} is left, so no answer is drawn."
+                f"This report costs epsilon = {nats(amount)}, but {nats(self.left)} of your "
+                f"lifetime budget of {nats(self.limit)} is left, so no report is drawn."
             )
         return type(self)(self.limit, self.spent + amount)

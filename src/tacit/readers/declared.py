@@ -43,7 +43,7 @@ def declare(
         notify(
             f"{ratings.name}: {dropped:,} ratings of undeclared users or items were dropped (a "
             "count of true ratings, which no guarantee covers)."
-            + ("" if len(result) else " None is left; use the same ids in both.")
+            + ("" if len(result) else " No rating remains; use the same ids in both.")
         )
     return result
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.errors import DataError, RequestError, must_be
 from tacit.ratings import Mask
 from tacit.readers.source import Source
-from tacit.scale import THERE, RatingScale
+from tacit.scale import RatingScale
 
 # ISO dates and times as Unix seconds.
 
@@ -117,7 +117,7 @@ def infer(distinct: Floats, where: str) -> RatingScale:
             if scale.n_levels <= MOST_LEVELS:
                 return scale
     if low == high:
-        odd, more = f"all ratings are {low:g}", f", or --scale {THERE} for interactions"
+        odd, more = f"all ratings are {low:g}", ", or --implicit for interactions"
     else:
         odd, more = f"ratings such as {distinct[1]:g} fit no common step", ""
     raise DataError(

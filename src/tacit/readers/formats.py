@@ -189,7 +189,7 @@ class Matrix:
         """Return the fault of one user's line, or None."""
         count, *jokes = line.split(",")
         if len(jokes) != self.width - 1:
-            return f"the line has {len(jokes) + 1} fields, not {self.width}; correct the line"
+            return f"the line has {len(jokes) + 1} fields, expected {self.width}; correct the line"
         rated = [joke for joke in jokes if not _is_missing(joke)]
         faults = (rating_fault(joke, self.grid) for joke in rated)
         if fault := next((fault for fault in faults if fault), None):

@@ -205,7 +205,7 @@ def _remedy(missing: Sequence[str], request: Request) -> str:
     if ours:
         parts.append(f"name the columns, as in {','.join(f'{name}=NAME' for name in ours)}")
     if "rating" in ours:
-        parts.append(f"or declare the scale {THERE} if each row is an interaction")
+        parts.append(f"or pass --implicit (scale='{THERE}') if each row is an interaction")
     return ", ".join(parts)
 
 

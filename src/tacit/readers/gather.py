@@ -180,11 +180,12 @@ def _of_interactions(
     """Return the scale `there` for rows without ratings, even undeclared, otherwise `grid`."""
     if "rating" not in first.columns and grid is None:
         notify(
-            f"{where}: no rating column was found, so each row is an interaction (scale {THERE})."
+            f"{where}: no rating column was found, so each row is an interaction (implicit "
+            "feedback)."
         )
         return DeclaredScale(RatingScale.parse(THERE))
     if "rating" in first.columns and grid is not None and grid.scale.has_one_level:
-        notify(f"{where}: ratings or weights are ignored, because the scale {THERE} has one level.")
+        notify(f"{where}: ratings or weights are ignored, because the data are implicit feedback.")
     return grid
 
 

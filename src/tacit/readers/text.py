@@ -211,8 +211,8 @@ class Delimited:
         values = self._split(line)
         if len(values) != len(self.fields):
             return (
-                f"{shown(line)} has {len(values)} fields, not {len(self.fields)}; "
-                f"correct or remove the line"
+                f"{shown(line)} has {len(values)} fields, expected {len(self.fields)}; correct or "
+                "remove the line"
             )
         pairs = zip(self.fields, values, strict=True)
         faults = (self._field_fault(name, value.strip()) for name, value in pairs if name)

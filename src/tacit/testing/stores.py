@@ -109,12 +109,18 @@ def holds_a_task_once(opens: StoreOpeners) -> None:
     """A task keeps its number, the latest is first, and a closed epoch is never open again."""
     with closing(opens.writer()) as store:
         first, other = store.hold(b"one"), store.hold(b"two")
-        demand((first.document, first.closed, other.closed), (b"one", -1, -1), "A new task")
-        demand(first.number != other.number, True, "Two questions have different numbers")
+        demand(
+            (first.document, first.closed, other.closed), (b"one", -1, -1), "State of a new task"
+        )
+        demand(first.number != other.number, True, "Different tasks have different numbers")
         store.shut(first.number, 7)
         store.shut(first.number, 3)
         closed = first._replace(closed=7)
-        demand(store.hold(b"one"), closed, "A task closed through epoch 7, then through epoch 3")
+        demand(
+            store.hold(b"one"),
+            closed,
+            "State of a task closed through epoch 7, then through epoch 3",
+        )
     for tasks in _tasks(opens):
         demand(tasks, [other, closed], "Tasks after reopening the store")
 
@@ -125,15 +131,17 @@ def keeps_one_question_together(opens: StoreOpeners) -> None:
         first = store.hold(b"one")
         store.shut(first.number, 4)
         later = store.hold(b"one, again", [b"one", b"unknown"])
-        demand(later, Held(first.number, b"one, again", 4), "A task that succeeds another")
+        demand(later, Held(first.number, b"one, again", 4), "State of a task that succeeds another")
         last = store.hold(b"one, at last", [b"one, again"])
         demand(last.number, first.number, "Number of the third task in a succession")
-        demand(store.hold(b"two", [b"unknown"]).closed, -1, "Last closed epoch of another question")
+        demand(
+            store.hold(b"two", [b"unknown"]).closed, -1, "Last closed epoch of an unrelated task"
+        )
         store.shut(first.number, 9)
     for tasks in _tasks(opens):
         demand(tasks[0].document, b"two", "Newest task")
         closed = [held.closed for held in tasks if held.number == first.number]
-        demand(closed, [9, 9, 9], "Last closed epochs of all tasks of the question")
+        demand(closed, [9, 9, 9], "Last closed epochs of a task and its successors")
 
 
 def _tasks(opens: StoreOpeners) -> tuple[list[Held], list[Held]]:
@@ -168,7 +176,11 @@ def leaves_out_who_asked_to_be_erased(opens: StoreOpeners) -> None:
         store.erase(1, b"m" * 16, 20)
         store.erase(1, b"m" * 16, 18)  # requested again, with a late clock
         demand(scanned(opens), [other], "Reports that a reader finds after an erasure")
-        demand(store.insert(mine[:2]), [DUPLICATE, STORED], "Outcomes of their reports")
+        demand(
+            store.insert(mine[:2]),
+            [DUPLICATE, STORED],
+            "Outcomes of later reports of the erased user",
+        )
     demand(
         scanned(opens),
         [other],
@@ -177,9 +189,19 @@ def leaves_out_who_asked_to_be_erased(opens: StoreOpeners) -> None:
     demand(scanned(opens, 2), [elsewhere], "Reports of another task")
     with closing(opens.writer()) as store:
         demand(store.forget(1, -1, 0), 2, "Number of deleted reports in epochs that are not due")
-        demand([store.settle(1, 19), store.erasures(1)], [0, 1], "Erasures purged too early")
-        demand([store.settle(1, 20), store.erasures(1)], [1, 0], "Erasures purged in time")
-        demand(store.insert(mine[2:]), [STORED] * 2, "Outcomes of later reports")
+        demand(
+            [store.settle(1, 19), store.erasures(1)],
+            [0, 1],
+            "Numbers of purged and pending erasures before the purge is due",
+        )
+        demand(
+            [store.settle(1, 20), store.erasures(1)],
+            [1, 0],
+            "Numbers of purged and pending erasures once the purge is due",
+        )
+        demand(
+            store.insert(mine[2:]), [STORED] * 2, "Outcomes of reports after the erasure is purged"
+        )
     demand(
         scanned(opens),
         [*mine[2:], other],
@@ -193,13 +215,17 @@ def keeps_the_trusted_clock(opens: StoreOpeners) -> None:
         demand(store.clock(), None, "Clock of a new store")
         moves = [store.keep_clock(now, 60) for now in (1 << 40, 5, (1 << 40) + 60, (1 << 40) + 121)]
         demand(
-            moves, [1 << 40, 1 << 40, (1 << 40) + 60, (1 << 40) + 60], "The clock after advances"
+            moves,
+            [1 << 40, 1 << 40, (1 << 40) + 60, (1 << 40) + 60],
+            "Clock after each of four advances",
         )
     with closing(opens.writer()) as store:
-        demand(store.clock(), (1 << 40) + 60, "The clock after reopening the store")
+        demand(store.clock(), (1 << 40) + 60, "Clock after the store is reopened")
         store.set_clock(7)
         demand(
-            [store.clock(), store.keep_clock(67, 60)], [7, 67], "The clock set to 7, then advanced"
+            [store.clock(), store.keep_clock(67, 60)],
+            [7, 67],
+            "Clock after it is set to 7 and advanced",
         )
 
 

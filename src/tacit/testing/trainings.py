@@ -123,7 +123,8 @@ def releases_what_it_declares(training: AnyTraining) -> None:
         return
     if "releases" not in signature(training.fit).parameters:
         raise AssertionError(
-            "The trainer trusts a curator and has no argument `releases`, so it cannot be audited."
+            "The trainer trusts a curator and does not take the argument `releases`, so it cannot "
+            "be audited."
         )
     for neighbour in neighbours(known, guarantee.unit):
         violations = replay(trained(training), known, neighbour, SecretReleases())

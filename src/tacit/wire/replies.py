@@ -12,7 +12,7 @@ from tacit.wire.task import is_address
 
 LONGEST = 1 << 18
 """Most bytes of a short response."""
-WHAT = "The collector's answer"
+WHAT = "The collector's response"
 
 
 def first_task(body: bytes) -> str | None:

@@ -194,7 +194,7 @@ class Task:
             unit = "slot" if self.hides_presence else "value"
             raise CertificateError(
                 f"This task requires epsilon = {least} or more per {unit}, above your maximum of "
-                f"{most_epsilon}; nothing is sent."
+                f"{most_epsilon}, so the device sends nothing."
             )
         return max(fit, key=lambda channel: strict.number(channel.epsilon))
 
@@ -218,8 +218,8 @@ class Task:
             ),
             (
                 self.scale.has_one_level and not self.hides_presence,
-                "for implicit feedback, the plan rated reveals everything that could be protected; "
-                "use catalogue or sample:K",
+                "for implicit feedback, the plan rated would protect nothing; use catalogue or "
+                "sample:K",
             ),
             (not 0 < n <= MOST_ITEMS, f"the catalogue must have 1 to {MOST_ITEMS} items, got {n}"),
             (not all(map(is_item_id, self.items)), ITEM_ID_FORM),

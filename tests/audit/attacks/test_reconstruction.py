@@ -88,7 +88,9 @@ def by_value(clean, own):
     return replace(clean, collect=collect)
 
 
-@pytest.mark.parametrize(("own", "where"), [(False, "place among all"), (True, "place in a prof")])
+@pytest.mark.parametrize(
+    ("own", "where"), [(False, "position among all"), (True, "position in a prof")]
+)
 @pytest.mark.parametrize("plan", ["rated", "catalogue"])
 def test_reports_in_order_of_value_are_found(world, figure, plan, own, where):
     clean = world(plan, "1")

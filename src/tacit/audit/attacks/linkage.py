@@ -159,7 +159,7 @@ class TwoTasks:
 
     name = "two-tasks"
     knows = (
-        "The attacker observes all users' reports to two tasks with the same items, under "
+        "The attacker observes all users' reports for two tasks with the same items, under "
         "unrelated pseudonyms, and has access to the channel's table and each item's true rating "
         "distribution."
     )

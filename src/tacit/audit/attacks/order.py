@@ -30,7 +30,7 @@ class Order:
         "The attacker observes the order of reports and has access to the channel's table, each "
         "item's true rating distribution, and every other user's ratings."
     )
-    baseline = "the same reports ordered by person and item"
+    baseline = "the same reports ordered by user and item"
     needs = "channel"
 
     def run(self, world: World) -> list[Finding]:
@@ -39,8 +39,8 @@ class Order:
         sorted_ = taken(sent, np.lexsort((sent.items, sent.users)))
         findings: list[Finding] = []
         for setting, where in (
-            ("place among all", _among_all),
-            ("place in a profile", _within_user),
+            ("position among all reports", _among_all),
+            ("position in a profile", _within_user),
         ):
             right = guessed(world, sent, where(sent))
             usual = float(guessed(world, sorted_, where(sorted_)).mean()) if len(right) else 0.0

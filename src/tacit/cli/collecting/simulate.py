@@ -34,11 +34,11 @@ def simulate(
         ),
     ] = False,
     most_epsilon: Annotated[
-        str, typer.Option(help="Maximum epsilon of one answer, in nats.")
+        str, typer.Option(help="Maximum epsilon per value or slot, in nats.")
     ] = "8",
     lifetime: Annotated[
         str,
-        typer.Option(help="Lifetime limit on the total epsilon of a device's answers, in nats."),
+        typer.Option(help="Lifetime limit on the total epsilon of a device's reports, in nats."),
     ] = "1000000",
     token: Annotated[
         str | None, typer.Option(help="The enrolment token.", envvar="TACIT_TOKEN")

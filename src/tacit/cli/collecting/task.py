@@ -62,7 +62,7 @@ def task(
     A task contains the channels, with their certificates. A task never changes. Its address is the
     hash of its bytes. Epoch 0 begins when the task is written. Item ids may be read from a ratings
     file, with a warning. The catalogue then reveals the set of rated items, which the task lists as
-    not covered by its guarantee. A device answers only if it reaches the collector at --provider,
+    not covered by its guarantee. A device reports only if it reaches the collector at --provider,
     written as in a browser's address bar.
 
     Examples:

@@ -95,10 +95,10 @@ def _begun(newest: Sequence[tuple[bytes, int]]) -> tuple[int, Task] | None:
 def _doubt(reading: float, expected: float) -> str:
     days, side = abs(reading - expected) / DAY, "after" if reading > expected else "before"
     return (
-        f"The clock reads {_date(reading)}, {days:,.0f} days {side} the last trusted time. Uploads "
-        f"are accepted as if it were {_date(expected)}, and nothing is deleted. Set the clock. If "
-        "the clock is correct, for example after a long downtime, restart once with "
-        "--confirm-clock."
+        f"The clock reads {_date(reading)}, {days:,.0f} days {side} the last trusted time. The "
+        f"collector accepts uploads as if it were {_date(expected)} and deletes no reports. Set "
+        "the clock. If the clock is correct, for example after a long downtime, restart once "
+        "with --confirm-clock."
     )
 
 

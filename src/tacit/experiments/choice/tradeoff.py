@@ -26,7 +26,8 @@ MEAN_WORDS = "mean rating"
 LETTERS = (
     "Privacy strength P = 2 / (1 + e^epsilon) is 1 if reports are independent of the rating and 0 "
     "if they reveal it: one minus the attacker's maximum advantage over guessing.\nAccuracy loss "
-    "A is 0 at the error without privacy and 1 at the error of predicting the mean rating."
+    "A is 0 if the error equals that without privacy and 1 if it equals that of predicting the "
+    "mean rating."
 )
 """Definitions of P and A."""
 

@@ -161,7 +161,7 @@ def read(path: Path) -> tuple[dict[str, Any], Recorded]:
 
 def _once(data: Mapping[str, Any], unnamed: Sequence[str]) -> str:
     """Return the conditions under which the file runs again."""
-    lacking = () if data else (f"it states where its ratings are ({WHERE_DATA_ARE})",)
+    lacking = () if data else (f"it specifies the path of its ratings ({WHERE_DATA_ARE})",)
     lacking += ("every entry has a name",) if unnamed else ()
     return f", once {' and '.join(lacking)}" if lacking else ""
 

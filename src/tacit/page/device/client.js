@@ -35,7 +35,7 @@ import { decimal, shortest } from "./documents/decimals.js";
  *   readonly alone?: <T>(work: () => Promise<T>) => Promise<T> }} World
  */
 
-const NOT_BEGUN = "This task has not begun, so no report is sent yet.";
+const NOT_BEGUN = "This task has not begun, so the device sends no report yet.";
 const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,18})?$/;
 
 /**

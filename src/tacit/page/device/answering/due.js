@@ -130,8 +130,8 @@ function affordAll(cells, answers) {
   const cost = BigInt(cells) * answers.cost;
   if (affords(answers.ledger, cost)) return;
   throw new BudgetError(
-    `First answers for all ${cells} slots cost epsilon = ${nats(cost)}, but ` +
-      `${nats(left(answers.ledger))} of your lifetime budget is left, so nothing is drawn.`,
+    `The first report of all ${cells} slots costs epsilon = ${nats(cost)}, but ` +
+      `${nats(left(answers.ledger))} of your lifetime budget is left, so no report is drawn.`,
   );
 }
 

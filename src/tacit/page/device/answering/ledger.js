@@ -65,8 +65,8 @@ export function debit(ledger, amount) {
   }
   if (!affords(ledger, amount)) {
     throw new BudgetError(
-      `This answer costs epsilon = ${nats(amount)}, but ${nats(left(ledger))} of your lifetime ` +
-        `budget of ${nats(ledger.limit)} is left, so no answer is drawn.`,
+      `This report costs epsilon = ${nats(amount)}, but ${nats(left(ledger))} of your lifetime ` +
+        `budget of ${nats(ledger.limit)} is left, so no report is drawn.`,
     );
   }
   return { limit: ledger.limit, spent: ledger.spent + amount };

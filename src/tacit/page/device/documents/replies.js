@@ -9,7 +9,7 @@ import { fields, listed, parse } from "./strict.js";
 
 /** The maximum size of a short reply in bytes. */
 export const LONGEST = 1 << 18;
-const WHAT = "The collector's answer";
+const WHAT = "The collector's response";
 const ADDRESS = /^[0-9a-f]{64}$/;
 const LONGEST_DETAIL = 200; // maximum number of its characters shown to the user
 

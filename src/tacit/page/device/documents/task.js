@@ -118,8 +118,8 @@ export async function loads(document, address) {
 export function refuseAnothers({ provider }, origin) {
   if (provider === null || provider === origin) return;
   throw new CertificateError(
-    `The provider of this task is ${provider}, but the task was received from ${origin}; ` +
-      "nothing is sent.",
+    `The provider of this task is ${provider}, but the task was received from ${origin}, ` +
+      "so the device sends nothing.",
   );
 }
 
@@ -154,7 +154,7 @@ export function choose({ channels, hidesPresence }, mostEpsilon) {
   const unit = hidesPresence ? "slot" : "value";
   throw new CertificateError(
     `This task requires epsilon = ${ranked.at(-1)?.epsilon} or more per ${unit}, above your ` +
-      `maximum of ${mostEpsilon}; nothing is sent.`,
+      `maximum of ${mostEpsilon}, so the device sends nothing.`,
   );
 }
 
@@ -180,7 +180,7 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
     ],
     [
       ratingScale.hasOneLevel(scale) && !hidesPresence,
-      "for implicit feedback, the plan rated reveals everything that could be protected",
+      "for implicit feedback, the plan rated would protect nothing",
     ],
     [!within(n, 1, MOST_ITEMS), `the catalogue must have 1 to ${MOST_ITEMS} items, got ${n}`],
     [new Set(items.map(String)).size !== n, "an item id occurs twice"],

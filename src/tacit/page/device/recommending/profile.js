@@ -135,7 +135,7 @@ export class Profile {
 /** @param {number} value */
 function refuseNone(value) {
   if (!Number.isFinite(value)) {
-    throw new DataError("This item model causes numeric overflow, so no rating is predicted.");
+    throw new DataError("This item model causes numeric overflow and cannot predict ratings.");
   }
 }
 

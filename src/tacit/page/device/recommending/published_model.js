@@ -20,13 +20,13 @@ export async function fetchModel(collector, task) {
   if (newest === null) return null;
   const bytes = await collector.model(newest);
   if ((await address(bytes)) !== newest) {
-    throw new CertificateError("The item model was changed in transit; nothing is recommended.");
+    throw new CertificateError("The item model was changed in transit and cannot be used.");
   }
   if (listModel.isListModel(bytes)) return listModel.fromBytes(bytes);
   const model = fromBytes(bytes);
   if (model.scale.text !== task.scale.text) {
     throw new DataError(
-      `The item model is for the scale ${model.scale.text}; nothing is recommended.`,
+      `The item model has the scale ${model.scale.text}, but the task has ${task.scale.text}.`,
     );
   }
   return model;

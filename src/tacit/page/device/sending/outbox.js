@@ -66,7 +66,7 @@ export async function send(rows, [address = "", ...others], collector, token) {
     return { ...nothing, ...parted(rows, refused) };
   }
   if (isLater(status)) return { ...nothing, kept: [...rows], later: true };
-  const note = `The collector refused the upload (${status}): ${detail} Your answers are kept.`;
+  const note = `The collector refused the upload (${status}): ${detail} Your reports are kept.`;
   return { ...nothing, kept: [...rows], notes: [note] };
 }
 
