@@ -135,7 +135,7 @@ def _origin(provider: str | None) -> str:
 
     if provider is None:
         raise RequestError(
-            f"--provider is required, the origin at which devices reach the collector: {FORM}."
+            f"--provider is required: the collector's origin for devices, {FORM}."
         )
     if is_origin(provider):
         return provider

@@ -50,14 +50,14 @@ def crossdomain(
     k: Annotated[
         str | None,
         typer.Option(
-            "--k", help="Numbers of neighbours, comma-separated. [the default of each system]"
+            "--k", help="Numbers of neighbours, comma-separated. [each system's default]"
         ),
     ] = None,
     damping: Annotated[
         int | None,
         typer.Option(
             help="Number of co-raters at which a similarity gets full weight. With 0, "
-            "all similarities get full weight. [the default of each system]"
+            "all similarities get full weight. [each system's default]"
         ),
     ] = None,
     decay: Annotated[

@@ -196,7 +196,7 @@ class Surface:
             for (x, y), mean in self.entries().items()
         )
         return (
-            f"{self.method}: mean absolute error at the epsilons of replacement and neighbour "
+            f"{self.method}: mean absolute error by the epsilons of replacement and neighbour "
             f"selection: {values}."
         )
 

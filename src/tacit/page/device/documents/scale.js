@@ -48,7 +48,7 @@ export function parse(text) {
     throw new DataError(`The scale '${text.slice(0, 60)}' has no levels; write low:high:step.`);
   }
   if ([low, high, step].map(shortest).join(":") !== text) {
-    throw new DataError(`The scale '${text.slice(0, 60)}' is not in its shortest spelling.`);
+    throw new DataError(`The scale '${text.slice(0, 60)}' is not in its shortest form.`);
   }
   const levels = Array.from({ length: Number(range / by) + 1 }, (_, k) =>
     shortest({ units: from + BigInt(k) * by, places }),
