@@ -162,7 +162,7 @@ def test_a_device_lives_on_the_standard_library_and_either_goes_without_the_othe
     assert "site-packages" in where
     assert said(environment, "import tacit; print(tacit.__version__)")[1] == "0.1.0"
     for code, refusal in (
-        ("from tacit import fit", "tacit.fit is not part of tacit-device; install tacit"),
+        ("from tacit import fit", "tacit.fit is not part of tacit-device; also install tacit"),
         (
             "from tacit import compile_channel as c; c('optimal', epsilon=1, scale='1:5:1')",
             "The channel optimal requires tacit.optimal_channel, which is not installed",

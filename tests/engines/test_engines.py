@@ -48,7 +48,7 @@ def test_a_block_too_large_for_a_row(spark: Spark, monkeypatch):
 
 @pytest.mark.spark
 def test_a_result_that_cannot_travel(spark: Spark):
-    with pytest.raises(RequestError, match="arrays of numbers or booleans, got object"):
+    with pytest.raises(RequestError, match="numeric or Boolean arrays, got object"):
         spark.over(kernels.objects, matrices(3, 1), SHARED)
 
 

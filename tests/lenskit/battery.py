@@ -128,7 +128,7 @@ WRONG = [
     ({"scale": None}, RequestError, "scale is required, as in scale="),
     ({"scale": "1:4:1"}, DataError, "rating 5 is off the scale|'5'"),
     ({"model": "ease"}, RequestError, "model must be one of"),
-    ({"channel": "identity"}, RequestError, "identity means no channel"),
+    ({"channel": "identity"}, RequestError, "identity adds no noise"),
     ({"epsilon_per_value": "none"}, RequestError, "got 'none'"),
     ({"settings": {"hue": 3}}, RequestError, "Model channel-mf has no setting 'hue'"),
 ]
