@@ -25,7 +25,7 @@ def test_a_task_names_its_provider(films, run, tmp_path):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ((), "--provider is required, the origin"),
+        ((), "--provider is required: the collector's origin"),
         (("--provider", "HTTPS://Films.example/films/"), "Write --provider https://films.example."),
         (("--provider", "films.example"), "Write --provider https://films.example."),
     ],

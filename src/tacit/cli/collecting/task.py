@@ -134,9 +134,7 @@ def _origin(provider: str | None) -> str:
     from tacit.wire.origin import FORM, is_origin, origin_of
 
     if provider is None:
-        raise RequestError(
-            f"--provider is required: the collector's origin for devices, {FORM}."
-        )
+        raise RequestError(f"--provider is required: the collector's origin for devices, {FORM}.")
     if is_origin(provider):
         return provider
     try:

@@ -49,9 +49,7 @@ def crossdomain(
     ] = "0",
     k: Annotated[
         str | None,
-        typer.Option(
-            "--k", help="Numbers of neighbours, comma-separated. [each system's default]"
-        ),
+        typer.Option("--k", help="Numbers of neighbours, comma-separated. [each system's default]"),
     ] = None,
     damping: Annotated[
         int | None,
