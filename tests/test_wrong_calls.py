@@ -92,7 +92,7 @@ WRONG = [
     (lambda: Catalogue(HIDING, cap=True), "cap must be an integer, got True."),
     (lambda: Sample(HIDING, "5"), "slots must be an integer, got '5'."),
     (lambda: perturb(MADE, "rated"), "plan must be a plan such as Rated(channel), got 'rated'."),
-    (lambda: perturb(FRAME, CHANNEL), f"plan must be a plan such as Rated(channel), got {CHANNEL!r}."),
+    (lambda: perturb(FRAME, CHANNEL), "plan must be a plan such as Rated(channel), got Channel."),
     (lambda: perturb(REPORTS, Rated(CHANNEL)), NO_RATINGS),
     # Models and trainings
     (lambda: fit("biass", MADE), re.compile("model must be one of .*, got 'biass'.$")),
@@ -189,3 +189,29 @@ def test_what_is_right_is_left_alone():
     assert attack("linkage", known=[2]).known == [2]
     with pytest.raises(RequestError, match="cap must be an integer of at least 1, got 0"):
         Rated(CHANNEL, cap=0)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: read(FRAME),
+        lambda: BIAS.save(FRAME),
+        lambda: perturb(MADE, FRAME),
+        lambda: Rated(CHANNEL, cap=FRAME),
+        lambda: BIAS.recommend(1, FRAME),
+        lambda: LISTS.lists(MADE, where=FRAME),
+        lambda: compile_channel("randomized-response", epsilon=FRAME, scale="1:5:1"),
+        lambda: compare(MADE, models=FRAME),
+        lambda: compare(MADE, models="mf", test_share=FRAME),
+        lambda: compare(MADE, models="mf", delta=FRAME),
+        lambda: fit("mf", MADE, factors=FRAME),
+    ],
+)
+def test_no_message_shows_the_rows_of_a_table(call):
+    """A table in place of another argument is named by its type: its rows are ratings."""
+    with pytest.raises(TacitError) as raised:
+        call()
+    message = str(raised.value)
+    assert message.endswith(("got DataFrame.", "got Series.")) or "got DataFrame;" in message
+    assert "shape" not in message
+    assert "\n" not in message

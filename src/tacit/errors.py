@@ -9,7 +9,7 @@
 The command line prints the sentence and exits with status 1 for each of them.
 """
 
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TypeVar
 
@@ -50,16 +50,24 @@ def whole(what: str, value: object, least: int | None = None) -> int:
     """Return the integer; raises `RequestError` for other values, and for one below `least`."""
     bound = "" if least is None else f" of at least {least}"
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise RequestError(f"{what} must be an integer{bound}, got {value!r}.")
+        raise RequestError(f"{what} must be an integer{bound}, got {shown(value)}.")
     if least is not None and value < least:
         raise RequestError(f"{what} must be an integer{bound}, got {value!r}.")
     return int(value)
+
+
+def shown(value: object) -> str:
+    """Return short values as in code, otherwise the type: a table may contain ratings."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    is_short = value is None or isinstance(value, str | Real)
+    return repr(value) if is_short else type(value).__name__
 
 
 def path(value: object) -> Path:
     """Return the path; raises `RequestError` for other types."""
     if not isinstance(value, str | Path):
         raise RequestError(
-            f"The path must be a string or a Path, as in 'ratings.csv', got {value!r}."
+            f"The path must be a string or a Path, as in 'ratings.csv', got {shown(value)}."
         )
     return Path(value)

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from tacit import plugins
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, shown, whole
 
 Member = TypeVar("Member")
 WHOLE = ("<class 'int'>", "int | None")
@@ -127,6 +127,6 @@ def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -
         if isinstance(known[key], tuple) and not isinstance(value, tuple | list):
             raise RequestError(
                 f"{key} of {kind} {name} must be a list of values, as in {known[key]!r}, got "
-                f"{value!r}."
+                f"{shown(value)}."
             )
     return type(member)(**{**known, **settings})

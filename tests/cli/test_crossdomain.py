@@ -22,33 +22,35 @@ def test_a_person_sees_what_stands_for_what_they_rated(run, files, tmp_path):
     called = {"item": [1, 2, 7, 8], "title": ["Interstellar", "Alien", "Emma", "Emma"]}
     pl.DataFrame(called).write_parquet(titles)
     pair = files("films.csv", FILMS), files("books.csv", BOOKS)
-    status, told, said = run(
+    status, printed, said = run(
         "crossdomain", *pair, "--scale", "1:5:1", "--user", 4, "--titles", titles
     )
     assert status == 0, said
-    lines = told.splitlines()
+    lines = printed.splitlines()
     row = next(line for line in lines if line.startswith("Interstellar"))
-    assert "Emma (7)" in row or "Emma (8)" in row, "two books of one title are told apart"
+    assert "Emma (7)" in row or "Emma (8)" in row, "two books of one title are distinguished"
     assert "Interstellar > Emma" in row
-    assert "3 > Interstellar > Emma" in told, "a film that no straddler rated goes by one of theirs"
-    assert "Recommendations" in told
+    assert "3 > Interstellar > Emma" in printed, (
+        "a film without a rating by an overlapping user is linked through another film"
+    )
+    assert "Recommendations" in printed
     assert lines[-1].startswith("No privacy:")
 
 
 def test_an_item_nobody_else_rated_has_no_replacement(run, files):
     pair = files("films.csv", FILMS), files("books.csv", BOOKS)
-    status, told, _ = run("crossdomain", *pair, "--scale", "1:5:1", "--user", 6)
+    status, printed, _ = run("crossdomain", *pair, "--scale", "1:5:1", "--user", 6)
     assert status == 0
-    assert "none, because no path leads to the target domain" in told
+    assert "none, because no path leads to the target domain" in printed
 
 
 def test_drawn_replacements_say_why_their_claim_fails(run, files):
     pair = files("films.csv", FILMS), files("books.csv", BOOKS)
-    status, told, _ = run(
+    status, printed, _ = run(
         "crossdomain", *pair, "--scale", "1:5:1", "--user", 4, "--mode", "faithful"
     )
     assert status == 0
-    assert "not satisfied (3 replacements" in told.splitlines()[-1]
+    assert "not satisfied (3 replacements" in printed.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -57,16 +59,16 @@ def test_drawn_replacements_say_why_their_claim_fails(run, files):
 )
 def test_a_person_without_anything_to_translate_gets_a_sentence(run, files, user, names):
     pair = files("films.csv", FILMS), files("books.csv", BOOKS)
-    status, told, said = run("crossdomain", *pair, "--scale", "1:5:1", "--user", user)
-    assert (status, told) == (1, "")
+    status, printed, said = run("crossdomain", *pair, "--scale", "1:5:1", "--user", user)
+    assert (status, printed) == (1, "")
     assert all(name in said.splitlines()[-1] for name in names)
 
 
 def test_domains_that_share_nobody_get_a_sentence(run, files):
     strangers = [(user + 50, item, rating) for user, item, rating in BOOKS]
     pair = files("films.csv", FILMS), files("books.csv", strangers)
-    status, told, said = run("crossdomain", *pair, "--scale", "1:5:1")
-    assert (status, told) == (1, "")
+    status, printed, said = run("crossdomain", *pair, "--scale", "1:5:1")
+    assert (status, printed) == (1, "")
     assert "No user rated both in books and in films" in said
 
 

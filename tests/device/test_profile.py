@@ -53,7 +53,7 @@ def test_published_bytes_survive_the_trip_and_refuse_a_cut(ratings: Ratings) -> 
         with pytest.raises(DataError, match="truncated"):
             ItemModel.from_bytes(whole[:left])
     for old, new, why in (
-        (b'"link": "cells"', b'"link": "tells"', "its link is unknown"),
+        (b'"link": "cells"', b'"link": "other"', "its link is unknown"),
         (b'"mu": [', b'"mu": [], "x": [', "unknown or missing keys: x"),
     ):
         header = len(whole[:23]) + int.from_bytes(whole[19:23], "little")

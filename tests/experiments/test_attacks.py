@@ -99,10 +99,9 @@ def test_a_leak_is_reported(monkeypatch):
     through = World.through.__func__
 
     def leaky(cls, ratings, plan, seed, people):
-        told = through(cls, ratings, plan, seed, people)
-        return replace(
-            told, collect=through(cls, ratings, named_plans.plan("rated", hot), 0).collect
-        )
+        world = through(cls, ratings, plan, seed, people)
+        hotter = through(cls, ratings, named_plans.plan("rated", hot), 0)
+        return replace(world, collect=hotter.collect)
 
     monkeypatch.setattr(World, "through", classmethod(leaky))
     rows = experiment(asked, many).rows()

@@ -193,7 +193,7 @@ WRONG = [
     (synthetic(60, 50, 1200, scale="1:9:1"), {"channels": CHANNEL, "epsilons": 1}, "The channel table "
      f"{CHANNEL.id[:12]} is not on the scale 1:9:1; compile it for that scale."),
     (MADE, {"models": "channel-fm"}, re.compile("model must be one of ")),
-    (MADE, {"models": [Baseline]}, re.compile("model must be a name, an object or a list of them, got <class ")),
+    (MADE, {"models": [Baseline]}, re.compile("model must be a name, an object or a list of them, got the class ")),
     (MADE, {"models": []}, "model must contain at least one name, such as channel-mf."),
     (MADE, {"plan": "all"}, "plan must be rated, catalogue or sample:K with K slots per user, "
      "as in sample:200, got 'all'."),

@@ -12,7 +12,7 @@ from typing import ClassVar
 from tacit.channels.certificate import DECIMAL
 from tacit.channels.compiler import PRECISION, compile_weights, public_numbers
 from tacit.channels.table import Channel
-from tacit.errors import RequestError
+from tacit.errors import RequestError, shown
 from tacit.scale import RatingScale, shortest
 
 DIGITS = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -115,7 +115,7 @@ def check_epsilon(epsilon: object) -> None:
         )
     if not DECIMAL.fullmatch(text):
         raise RequestError(
-            f"Epsilon must be a decimal string such as '0.5', got {epsilon!r}; write at most "
+            f"Epsilon must be a decimal string such as '0.5', got {shown(epsilon)}; write at most "
             "three digits before the point and 18 after it, without sign or exponent."
         )
 

@@ -9,7 +9,7 @@ from tacit.collection.plan import Plan
 from tacit.collection.public_hash import KEEP, row_keys
 from tacit.collection.sampler import BulkSampler, BulkWords
 from tacit.collection.slots import SlotReports, slot_reports
-from tacit.errors import RequestError
+from tacit.errors import RequestError, shown
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings
 from tacit.reports import Reports
@@ -57,7 +57,7 @@ def on_scale_of(plan: Plan, ratings: object) -> Ratings:
     Raises `RequestError` for `Ratings` on another scale, and for an argument that is not a plan.
     """
     if not hasattr(plan, "reported_slots"):
-        raise RequestError(f"plan must be a plan such as Rated(channel), got {plan!r}.")
+        raise RequestError(f"plan must be a plan such as Rated(channel), got {shown(plan)}.")
     if not isinstance(ratings, Ratings):
         return as_ratings(ratings, scale=_scale(plan.channels[0]))
     ratings.require_distinct_pairs()  # one report per slot

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError
+from tacit.errors import RequestError, shown
 from tacit.ratings import Codes
 from tacit.readers import titles as titles_of
 from tacit.readers.frame import as_lazy
@@ -37,7 +37,7 @@ def ranked(
     `RequestError` for an n that is not an integer of at least 1.
     """
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
-        raise RequestError(f"n must be an integer of at least 1, got {n!r}.")
+        raise RequestError(f"n must be an integer of at least 1, got {shown(n)}.")
     left = np.ones(len(items), np.bool_)
     if exclude is not None:
         known = items.codes(raw_ids(exclude))

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from numbers import Real
 from typing import Self
 
-from tacit.errors import BudgetError, RequestError
+from tacit.errors import BudgetError, RequestError, shown
 from tacit.scale import shortest
 
 Epsilon = str | float | Decimal
@@ -32,8 +32,8 @@ def epsilon_text(epsilon: object) -> str:
     except InvalidOperation:
         positive = False
     if not positive:
-        shown = repr(epsilon) if isinstance(epsilon, str) else str(epsilon)
-        raise RequestError(f"epsilon must be a positive decimal, as in 0.5, got {shown[:60]}.")
+        value = str(epsilon) if isinstance(epsilon, Decimal) else shown(epsilon)
+        raise RequestError(f"epsilon must be a positive decimal, as in 0.5, got {value[:60]}.")
     return text
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from inspect import signature
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from tacit.collection import named_plans
 from tacit.collection.named_plans import PlanMaker, check_channels
 from tacit.collection.plan import Plan
 from tacit.engines.engine import Engine
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, shown, whole
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for, with_baselines
 from tacit.learners import Learner, learner, plugged
@@ -63,7 +63,9 @@ def model_members(value: object) -> Members:
 def _members(kind: str, request: Any, known: type[Any], label: Callable[[Any], str]) -> Members:
     parts = [request] if isinstance(request, (str, known)) else request
     if not isinstance(parts, Iterable):
-        raise RequestError(f"{kind} must be a name, an object or a list of them, got {request!r}.")
+        raise RequestError(
+            f"{kind} must be a name, an object or a list of them, got {shown(request)}."
+        )
     members: dict[str, Any] = {}
     for part in parts:  # pyright: ignore[reportUnknownVariableType]
         if isinstance(part, str):
@@ -71,7 +73,8 @@ def _members(kind: str, request: Any, known: type[Any], label: Callable[[Any], s
         elif isinstance(part, known) and not isinstance(part, type):
             members[label(part)] = part
         else:
-            raise RequestError(f"{kind} must be a name, an object or a list of them, got {part!r}.")
+            got = shown(cast("object", part))
+            raise RequestError(f"{kind} must be a name, an object or a list of them, got {got}.")
     if not members:
         raise RequestError(f"{kind} must contain at least one name, such as {EXAMPLES[kind]}.")
     objects = {name: value for name, value in members.items() if value is not None}
@@ -273,13 +276,13 @@ def protocol(split: str, test_share: float | None, folds: int | None, seeds: int
 
 def _number(what: str, value: object, such: str = "0.1") -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RequestError(f"{what} must be a number such as {such}, got {value!r}.")
+        raise RequestError(f"{what} must be a number such as {such}, got {shown(value)}.")
     return value
 
 
 def _text(what: str, value: object) -> str:
     if not isinstance(value, str):
-        raise RequestError(f"{what} must be a string, got {value!r}.")
+        raise RequestError(f"{what} must be a string, got {shown(value)}.")
     return value
 
 
@@ -288,4 +291,4 @@ def _delta(value: object) -> str:
     try:
         return f"{float(value):g}"  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):
-        raise RequestError(f"delta must be a number such as 1e-6, got {value!r}.") from None
+        raise RequestError(f"delta must be a number such as 1e-6, got {shown(value)}.") from None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tacit.errors import RequestError
+from tacit.errors import RequestError, shown
 from tacit.kernels.layout import Side, by_user, starts
 from tacit.kernels.topk import Scorer
 from tacit.models.evidence.presence_matrix import PresenceMatrix
@@ -46,8 +46,7 @@ def exclusion(items: Side, guarantee: Guarantee, where: Where) -> Exclusion:
     observe presence excludes no item and has a list for every user. Raises `RequestError` for
     another `where`.
     """
-    if where not in get_args(Where):
-        raise RequestError(f"where must be one of {', '.join(get_args(Where))}, got {where!r}.")
+    _check_where(where)
     if where == "provider" and guarantee.unit not in PRESENCE_PUBLIC:
         users = np.arange(len(items.counts), dtype=np.int32)
         return Exclusion(users, _no_items(len(users)))
@@ -59,10 +58,17 @@ def maker_exclusion(
     own_items: Side, presence: PresenceMatrix, guarantee: Guarantee, where: Where
 ) -> Exclusion:
     """Return the exclusion by own items or, for the provider, by the reports in `presence`."""
+    _check_where(where)
     # Under plans that protect presence nothing is excluded, so the reports need not be sorted.
     by_reports = where == "provider" and guarantee.unit in PRESENCE_PUBLIC
     items = reported_items(presence.reported) if by_reports else own_items
     return exclusion(items, guarantee, where)
+
+
+def _check_where(where: object) -> None:
+    if not isinstance(where, str) or where not in get_args(Where):
+        known = ", ".join(get_args(Where))
+        raise RequestError(f"where must be one of {known}, got {shown(where)}.")
 
 
 def items_by_user(own: Ratings) -> Side:
