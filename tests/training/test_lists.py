@@ -11,7 +11,8 @@ from tacit import fit
 from tacit.audit.replay import Recorder, replay
 from tacit.errors import CertificateError, RequestError
 from tacit.metrics.lists import list_figures
-from tacit.models.lists.co_occurrence import CoOccurrence
+from tacit.models.lists.denoised import spectrum
+from tacit.models.lists.ease_solution import low_rank_weights
 from tacit.readers import synthetic
 from tacit.training import DPEase, DPPopularity, list_training
 from tacit.training import lists as ease
@@ -97,22 +98,29 @@ def test_two_releases_of_counts_are_weighed_by_how_certain_they_are():
 
 def test_at_a_large_epsilon_it_is_ease_of_people_of_norm_one(monkeypatch):
     """What goes into EASE beside a naive twin, to three hundredths of the largest entry."""
-    seen: list[tuple[CoOccurrence, float]] = []
-    real = ease.ease_weights
-    monkeypatch.setattr(ease, "ease_weights", lambda *given: seen.append(given) or real(*given))
+    moments, ridges = [], []
+    monkeypatch.setattr(
+        ease, "spectrum", lambda gram, edge: moments.append((gram, edge)) or spectrum(gram, edge)
+    )
+    monkeypatch.setattr(
+        ease,
+        "low_rank_weights",
+        lambda factors, ridge: ridges.append(ridge) or low_rank_weights(factors, ridge),
+    )
     DPEase().fit(OWN, epsilon="2000")
     table = np.zeros((PEOPLE, ITEMS))
     table[OWN.users, OWN.items] = 1
     x = table / np.linalg.norm(table, axis=1)[:, None]
     off = ~np.eye(ITEMS, dtype=bool)
     gram, counts = x.T @ x, x.sum(0)
-    ((found, ridge),) = seen
-    assert abs(found.gram - gram)[off].max() < 0.03 * gram[off].max()
-    # Of the mean square of an item a quarter of the edge is on the diagonal, the rest in the ridge.
-    kept = np.trace(found.gram) / ITEMS
-    assert kept == pytest.approx(0.25 * found.edge)
-    assert kept + ridge == pytest.approx(PEOPLE / ITEMS + found.edge)
-    assert np.diag(found.gram) == pytest.approx(kept * counts / counts.mean(), rel=0.06)
+    ((noisy, edge),), (ridge,) = moments, ridges
+    assert abs(noisy - gram)[off].max() < 0.03 * gram[off].max()
+    # At most a quarter of the edge of an item's square is on the diagonal, the rest in its ridge.
+    squares = counts * PEOPLE / counts.sum()
+    retained = np.diag(noisy)
+    assert retained == pytest.approx(np.minimum(squares, 0.25 * edge), rel=0.06)
+    assert (retained == 0.25 * edge).any()
+    assert retained + ridge == pytest.approx(squares + 0.5 * edge, rel=0.06)
 
 
 def test_the_edge_is_that_of_the_noise():

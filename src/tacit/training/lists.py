@@ -10,8 +10,9 @@ different items, summed over users, are released once, after the counts that sel
 with sensitivity 1, by the proof in `tacit.training.person.covariance`. The diagonal is not
 released: sum x_a^2 is estimated from the counts, scaled to a total of one per user, that is m / n
 on average for m users and n items. Eigenvectors of G above the noise edge e = 2 z sqrt(n) are
-retained, as in `tacit.models.lists.co_occurrence`. At most e / 4 of the diagonal is included in G,
-or it would lift noise above the edge; the rest is added to the ridge, which is otherwise e.
+retained, as in `tacit.models.lists.denoised`. At most e / 4 of an item's square is included in G,
+or popular items would lift noise above the edge; the rest is added to the item's own ridge, which
+is otherwise e / 2.
 
 More items cover more of the catalogue, but with less signal per direction: m / n decreases and e
 increases. The number of items is the one at which m / n is e / 4. These constants, and the tenth of
@@ -27,8 +28,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
-from tacit.models.lists.co_occurrence import CoOccurrence
-from tacit.models.lists.ease import ease_weights
+from tacit.models.lists.denoised import spectrum
+from tacit.models.lists.ease_solution import dense, low_rank_weights
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.ratings import Ratings
@@ -98,7 +99,7 @@ class DPEase:
     most_items: int = 2000
     counts: float = 0.1
     clear: float = 0.25
-    ridge: float = 1.0
+    ridge: float = 0.5
 
     name = "dp-ease"
     where = ("device",)
@@ -163,14 +164,15 @@ class DPEase:
         head = most_rated(counts.values, size)
         few = canonical.where(head, np.cumsum(head) - 1, size)
         pairs, edge = _pairs(few, size, account)
-        mean = few.people / size
-        retained = min(mean, self.clear * edge)
         squares = np.maximum(counts.values[head], 0)
-        pairs[np.diag_indices(size)] = squares * (retained * size / max(float(squares.sum()), 1.0))
-        weights = ease_weights(CoOccurrence(pairs, edge), self.ridge * edge + mean - retained)
+        squares *= few.people / max(float(squares.sum()), 1.0)
+        retained = np.minimum(squares, self.clear * edge)
+        pairs[np.diag_indices(size)] = retained
+        factors = spectrum(pairs, edge).denoised(edge)
+        weights = low_rank_weights(factors, self.ridge * edge + squares - retained)
         outside = np.maximum(counts.values, 0)
         outside *= OUTSIDE / max(float(outside.max()), 1.0)
-        between = _expanded(weights, head) if weights.any() else None
+        between = _expanded(dense(weights), head) if factors.shape[1] else None
         return ItemWeights(popularity=outside.astype(np.float32), between=between)
 
 

@@ -14,10 +14,18 @@ from tacit.engines.tables import InMemory
 from tacit.errors import RequestError
 from tacit.metrics.lists import list_figures
 from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.lists import EASE, GraphFilter, interactions
+from tacit.models.lists import EASE, GraphFilter, ease_from_reports, interactions
 from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence, pair_sums
-from tacit.models.lists.denoised import ScaledPresence, denoised, emphasised, leading_items, widened
-from tacit.models.lists.ease import ease_weights
+from tacit.models.lists.denoised import (
+    CoOccurrenceSpectrum,
+    ScaledPresence,
+    emphasised,
+    leading_items,
+    spectrum,
+    widened,
+)
+from tacit.models.lists.ease_from_reports import EMPHASES
+from tacit.models.lists.ease_solution import dense, low_rank_weights
 from tacit.scale import RatingScale
 
 ONE = RatingScale.parse("there")
@@ -124,7 +132,7 @@ def test_noise_alone_has_hardly_a_direction():
     alone = np.zeros((3000, 80))
     alone[np.arange(3000), np.arange(3000) % 80] = 1
     found = moments(interactions(perturb(world(alone), plans("0.5")["catalogue"])).presence)
-    values = (denoised(found) ** 2).sum(0)
+    values = (spectrum(found.gram, found.edge).denoised(found.edge) ** 2).sum(0)
     assert len(values) <= 5
     assert (values < 0.8 * found.edge).all()
 
@@ -163,34 +171,40 @@ def test_what_stands_out_of_the_noise_is_shrunk(own, emphasis):
         if e > edge
     )
     light = np.linalg.inv(heavy)
-    factors = denoised(found, emphasis)
+    factors = spectrum(found.gram, found.edge, emphasis).denoised(found.edge)
     assert factors @ factors.T == pytest.approx(light @ expected @ light, rel=1e-6, abs=1e-6)
 
 
-def test_popular_items_are_emphasised_where_people_held_out_say_so():
-    """Eight draws at .5 nats a slot, at which either choice wins about as often: weights are those
-    of the emphasis with the lesser loss, by every ridge tried."""
+def test_the_emphasis_and_ridge_are_those_of_least_error_on_held_out_users():
+    """Eight draws at .5 nats a slot, at which either emphasis is chosen about as often: every ridge
+    and emphasis in turn, by the squared error of one user in five."""
     chance = np.random.default_rng(1)
     taste = chance.integers(0, 3, 1500)
     likes = np.where(np.arange(60) % 3 == taste[:, None], 1.6, 0.5) * np.geomspace(0.6, 0.02, 60)
     own = world(chance.random((1500, 60)) < likes)
     held = np.random.default_rng(0).permutation(1500) % 5 == 0
+
+    def weights(of, step, emphasis):
+        factors = spectrum(of.gram, of.edge, emphasis).denoised(of.edge)
+        return dense(low_rank_weights(factors, np.trace(of.gram) / 60 * 2 ** (step / 2)))
+
     for _ in range(8):
         data = interactions(perturb(own, plans("0.5")["catalogue"]))
         known, other = (moments(data.presence.where(some)) for some in (~held, held))
-        mean = np.diag(known.gram).mean()
 
-        def loss(emphasis, step, known=known, other=other, mean=mean):
-            wrong = np.eye(60) - ease_weights(known, mean * 2 ** (step / 2), emphasis)
+        def loss(emphasis, step, known=known, other=other):
+            wrong = np.eye(60) - weights(known, step, emphasis)
             return np.trace(wrong.T @ other.gram @ wrong)
 
-        least = {e: min(loss(e, step) for step in range(-20, 21)) for e in (0.0, 0.25)}
+        least = {e: min(loss(e, step) for step in range(-20, 21)) for e in EMPHASES}
         best = min(least, key=least.__getitem__)
         bound = least[best] + 0.01 * (np.trace(other.gram) - least[best])
         step = min(step for step in range(-20, 21) if loss(best, step) <= bound)
-        both = known + other
-        expected = ease_weights(both, np.diag(both.gram).mean() * 2 ** (step / 2), best)
-        assert EASE().fit(data).weights.between == pytest.approx(expected, abs=1e-5)
+        between = EASE().fit(data).weights.between
+        if between is not None:  # not shrunk to popularity alone
+            expected = weights(known + other, step, best)
+            multiple = (between * expected).sum() / (expected**2).sum()
+            assert between == pytest.approx(multiple * expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("plan", ["catalogue", "sample"])
@@ -223,13 +237,13 @@ def test_the_provider_scores_debiased_rows(own):
         assert scores[u, lists[u]] == pytest.approx(np.sort(scores[u])[::-1][:3], abs=1e-4)
 
 
-def test_where_nothing_stands_out_of_the_noise_lists_are_of_what_is_popular(own, monkeypatch):
-    monkeypatch.setattr(
-        "tacit.models.lists.ease.denoised", lambda found, emphasis: np.zeros((ITEMS, 0))
-    )
+@pytest.mark.parametrize("ridge", [None, 9.0])
+def test_where_nothing_exceeds_the_noise_lists_are_of_what_is_popular(own, monkeypatch, ridge):
+    edgeless = CoOccurrenceSpectrum(np.ones(ITEMS), np.zeros(0), np.zeros((ITEMS, 0)), 1.0)
+    monkeypatch.setattr(ease_from_reports, "spectrum", lambda *args, **kwargs: edgeless)
     reports = perturb(own, plans("0.1")["catalogue"])
-    told, popular = (fit(name, reports).lists(own, 4) for name in ("ease", "popularity"))
-    assert told.tolist() == popular.tolist()
+    fitted = EASE(ridge=ridge).fit(interactions(reports))
+    assert fitted.lists(own, 4).tolist() == fit("popularity", reports).lists(own, 4).tolist()
 
 
 @pytest.fixture(scope="module")
@@ -274,7 +288,7 @@ def test_what_cannot_be_learnt_from_is_refused_with_a_sentence(own):
         fit("ease", perturb(own, one))
     with pytest.raises(RequestError, match="too few to select a ridge"):
         fit("ease", world(np.ones((3, 9))))
-    with pytest.raises(RequestError, match=r"EASE on 10,001 items requires 4 GB"):
+    with pytest.raises(RequestError, match=r"EASE on 10,001 items requires 6 GB"):
         fit("ease", world(np.ones((1, 10_001))))
     with pytest.raises(RequestError, match="ridge must be above 0, got 0"):
         EASE(ridge=0)

@@ -79,6 +79,8 @@ class CellsOnEngine:
 
 Codes = NDArray[np.int32]
 Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
+LEAST_RATE = 1e-6  # of P(reported | not rated), which may be 0 where only sampling hides presence
 DAMPING = 10.0  # pseudo-ratings that damp the direction of a user or an item
 
 
@@ -171,6 +173,38 @@ class PresenceMatrix:
         silent = down.sum(0) if queried is None else queried.T @ down
         return np.asarray(reported.T @ up - silent, np.float64)
 
+    def squares_over_items(self, x: Doubles) -> Doubles:
+        """Return sum_i C_ui^2 x_i for x of shape (items,), shape (users,)."""
+        reported, queried = self.operands
+        silent = np.full(self.shape[0], x.sum()) if queried is None else queried @ x
+        at_silence = (self.unrated * self.gain) ** 2
+        return np.asarray((reported @ x) * (self.entry**2 - at_silence) + silent * at_silence)
+
+    def dense(self, some: slice | Codes) -> Floats:
+        """Return the rows of C of some users, shape (users, items)."""
+        up, down = self.entry[some], -(self.unrated * self.gain)[some]
+        rows = csr_array(self.reported[some])
+        filled = _filled(self.asked, some, rows.shape, down.astype(np.float32), 0.0)
+        each = np.repeat(np.arange(len(up)), np.diff(rows.indptr))
+        filled[each, rows.indices] = up.astype(np.float32)[each]
+        return filled
+
+    def unowned(self, scores: Floats, some: slice | Codes) -> Floats:
+        """Return s / (s l + 1 - s): scores corrected for each slot's own report.
+
+        `scores`: s, P(rated) by other slots, of the users `some`, shape (users, items). l is
+        P(report | rated) / P(report | not rated) of the slot's own report. An interaction to come
+        is with an item not yet rated, so this is, by Bayes' rule and up to a factor, the
+        probability of one.
+        """
+        p, q = self.rated[some].astype(np.float32), self.unrated[some].astype(np.float32)
+        likely = np.clip(scores, 0, 1)
+        rows = csr_array(self.reported[some])
+        ratio = _filled(self.asked, some, scores.shape, (1 - p) / (1 - q), 1.0)
+        each = np.repeat(np.arange(len(p)), np.diff(rows.indptr))
+        ratio[each, rows.indices] = (p / np.maximum(q, LEAST_RATE))[each]
+        return np.asarray(scores / (likely * ratio + 1 - likely), np.float32)
+
     @cached_property
     def of_people(self) -> Doubles:
         """Ratings per user: debiased, then shrunk to the average user by the noise."""
@@ -196,6 +230,11 @@ class PresenceMatrix:
         """
         people = self.of_people + self.variance * self.shape[1] + DAMPING
         return people, self.of_items + self.variance.sum() + DAMPING
+
+    @property
+    def noisy(self) -> bool:
+        """Whether C is an estimate: presence is protected, or only some slots were queried."""
+        return self.protected or self.asked is not None
 
     @property
     def protected(self) -> bool:
@@ -248,6 +287,22 @@ def public(reported: csr_array) -> PresenceMatrix:
     """Return the presence matrix where presence is public: 1 at each rating."""
     people = reported.shape[0]
     return PresenceMatrix(reported, np.ones(people), np.zeros(people))
+
+
+def _filled(
+    queried: csr_array | None,
+    some: slice | Codes,
+    shape: tuple[int, ...],
+    values: Floats,
+    elsewhere: float,
+) -> Floats:
+    """Return each user's value at their queried slots, and another elsewhere."""
+    if queried is None:
+        return np.repeat(values[:, None], shape[1], axis=1)
+    rows, filled = csr_array(queried[some]), np.full(shape, elsewhere, np.float32)
+    each = np.repeat(np.arange(len(values)), np.diff(rows.indptr))
+    filled[each, rows.indices] = values[each]
+    return filled
 
 
 def _scaled(x: Doubles, factor: Doubles) -> Doubles:

@@ -141,15 +141,45 @@ class CoOccurrence:
     """Second moments.
 
     `gram`: G, shape (items, items). `edge`: 2 s sqrt(n) for entries with noise of deviation s,
-    above which few eigenvalues are noise; 0 without noise.
+    above which few eigenvalues are noise; 0 without noise. `people`: number of users. `variance`:
+    sum over users of Var[C] at an empty slot.
     """
 
     gram: Doubles
     edge: float
+    people: int
+    variance: float
 
     def __add__(self, other: "CoOccurrence") -> "CoOccurrence":
         """Combine two disjoint sets of users, whose noise is independent."""
-        return CoOccurrence(self.gram + other.gram, float(np.hypot(self.edge, other.edge)))
+        return CoOccurrence(
+            self.gram + other.gram,
+            float(np.hypot(self.edge, other.edge)),
+            self.people + other.people,
+            self.variance + other.variance,
+        )
+
+    def __sub__(self, some: "CoOccurrence") -> "CoOccurrence":
+        """Remove some of the users."""
+        return CoOccurrence(
+            self.gram - some.gram,
+            float(np.sqrt(max(self.edge**2 - some.edge**2, 0.0))),
+            self.people - some.people,
+            self.variance - some.variance,
+        )
+
+    @property
+    def counts(self) -> Doubles:
+        """Users per item, shape (items,)."""
+        return np.diag(self.gram)
+
+    @property
+    def spectral_edge(self) -> float:
+        """v (2 sqrt(m n) + n): the largest eigenvalue of noise summed over m users.
+
+        Entries share their users, so it exceeds `edge` (Marchenko and Pastur).
+        """
+        return self.edge * (1 + np.sqrt(len(self.gram) / max(self.people, 1)) / 2)
 
 
 def co_occurrence(presence: PresenceMatrix, engine: Engine, tables: Tables) -> CoOccurrence:
@@ -157,15 +187,18 @@ def co_occurrence(presence: PresenceMatrix, engine: Engine, tables: Tables) -> C
 
     Raises `RequestError` if each user has one queried slot, which carries no information on pairs.
     """
-    together = _together(presence)
-    gram = pair_sums(presence, engine, tables) / together
-    counts = presence.over_people(np.ones(presence.shape[0]))
-    np.fill_diagonal(gram, counts)
-    return CoOccurrence(gram, _edge(presence, gram, counts))
+    gram = pair_sums(presence, engine, tables) / sampled_together(presence)
+    people = presence.shape[0]
+    np.fill_diagonal(gram, presence.over_people(np.ones(people)))
+    variance = float(presence.variance.sum()) / presence.share
+    return CoOccurrence(gram, _edge(presence, gram), people, variance)
 
 
-def _together(presence: PresenceMatrix) -> float:
-    """Return b, the probability of sampling two slots together relative to independent sampling."""
+def sampled_together(presence: PresenceMatrix) -> float:
+    """Return b, the probability of sampling two slots together relative to independent sampling.
+
+    Raises `RequestError` as `co_occurrence`.
+    """
     if presence.asked is None:
         return 1.0
     n, queried = presence.shape[1], presence.share * presence.shape[1]
@@ -177,14 +210,14 @@ def _together(presence: PresenceMatrix) -> float:
     return n * (queried - 1) / (queried * (n - 1)) if n > 1 else 1.0
 
 
-def _edge(presence: PresenceMatrix, gram: Doubles, counts: Doubles) -> float:
+def _edge(presence: PresenceMatrix, gram: Doubles) -> float:
     """Return 2 s sqrt(n), s^2 the mean variance of an off-diagonal entry.
 
     With E[C^2] = v at an empty slot and v + k at a filled one, an entry's variance is sum_u (v_u +
     k_u A_ui) (v_u + k_u A_uj) - A_ui A_uj.
     """
-    n = presence.shape[1]
-    if not presence.protected and presence.asked is None:
+    n, counts = presence.shape[1], np.diag(gram)
+    if not presence.noisy:
         return 0.0
     v = presence.variance / presence.share
     p, q = presence.rated, presence.unrated

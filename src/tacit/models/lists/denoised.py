@@ -12,7 +12,8 @@ corresponds to a true one of sqrt(e^2 - edge^2): exactly so for equal weights, w
 shrinkage of least squared error (Gavish and Donoho, "Optimal shrinkage of singular values", 2017,
 for the symmetric case). Entries share their users, so a few noise directions, more for fewer users
 per item, exceed the edge by up to a factor sqrt(n / m) / 2 and keep a small value. The bound for
-sums over users (Marchenko and Pastur) would drop them, and more of the signal.
+sums over users (Marchenko and Pastur, `CoOccurrence.spectral_edge`) drops them, and more of the
+signal: devices use the first, the provider, whose own rows are noisy, the second.
 
 An item's weight is its count to the power of an *emphasis*. Directions of popular items then exceed
 their noise further, which helps where noise is strong; where it is weak, others are lost.
@@ -28,27 +29,56 @@ users x items cells are never materialized.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import eigh, qr
 from scipy.optimize import minimize_scalar
 
 from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.lists.co_occurrence import CoOccurrence
 
+Array = NDArray[Any]
+Precision = type[np.float32] | type[np.float64]
 Doubles = NDArray[np.float64]
 LEAST = 0.05
 """Least weight base, as a fraction of the mean count; a count below it is mostly noise."""
 
 
-def denoised(moments: CoOccurrence, emphasis: float = 0.0) -> Doubles:
-    """Return F with F F' = G without its noise, shape (items, d); d may be 0."""
-    weights = emphasised(np.diag(moments.gram), emphasis)
-    edge = moments.edge * widened(weights)
-    weighted = weights[:, None] * moments.gram * weights
-    values, vectors = eigh(weighted, subset_by_value=(edge, np.inf), driver="evr")
-    return vectors / weights[:, None] * (values**2 - edge**2) ** 0.25
+@dataclass(frozen=True, eq=False)
+class CoOccurrenceSpectrum:
+    """Eigenpairs of W G W above the edge of its noise, W = diag(`weights`).
+
+    `values`: shape (d,), ascending. `vectors`: shape (items, d). `widening`: noise edge of W G W
+    over that of G.
+    """
+
+    weights: Doubles
+    values: Doubles
+    vectors: Doubles
+    widening: float
+
+    def denoised(self, edge: float) -> Doubles:
+        """Return F with F F' = G without its noise, shape (items, d); d may be 0.
+
+        `edge`: noise edge of G, at least the one that the pairs were computed for.
+        """
+        bound = edge * self.widening
+        above = self.values > bound
+        sizes = (self.values[above] ** 2 - bound**2) ** 0.25
+        return np.asarray(self.vectors[:, above] / self.weights[:, None] * sizes, np.float64)
+
+
+def spectrum(
+    gram: Doubles, edge: float, emphasis: float = 0.0, *, precision: Precision = np.float64
+) -> CoOccurrenceSpectrum:
+    """Compute the eigenpairs of G above its noise edge. `precision`: type of the computation."""
+    weights = emphasised(np.diag(gram).astype(np.float64), emphasis)
+    widening = widened(weights)
+    weighted: Array = (weights[:, None] * gram * weights).astype(precision)
+    bounds = (edge * widening, np.inf)
+    values, vectors = eigh(weighted, subset_by_value=bounds, driver="evr", overwrite_a=True)
+    return CoOccurrenceSpectrum(weights, values, vectors, widening)
 
 
 def emphasised(counts: Doubles, emphasis: float) -> Doubles:
@@ -129,17 +159,8 @@ def leading_items(
 
 
 def _orthonormal(block: Floats) -> Floats:
-    """Return a basis of the block's columns by Cholesky.
-
-    A second pass corrects the loss of single precision. The transpose is copied first, because a
-    product with a transposed view takes seven times as long.
-    """
-    gram = (np.ascontiguousarray(block.T) @ block).astype(np.float64)
-    gram[np.diag_indices(len(gram))] *= 1 + 1e-6  # rank-deficient blocks have a basis too
-    gram[np.diag_indices(len(gram))] += 1e-30
-    root = cholesky(gram, lower=True, check_finite=False)
-    inverse = solve_triangular(root, np.eye(len(root)), lower=True, check_finite=False)
-    return block @ inverse.T.astype(np.float32)
+    """Return an orthonormal basis of the block's columns, also where they are dependent."""
+    return np.ascontiguousarray(qr(block, mode="economic", check_finite=False)[0])
 
 
 def _scaled(x: Floats, factor: Doubles) -> Floats:

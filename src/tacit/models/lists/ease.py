@@ -3,52 +3,41 @@
     B = I - P diag(P)^-1,    P = (G + ridge I)^-1,    s = x B,    diag(B) = 0
 
 minimises |X - X B|^2 + ridge |B|^2. It uses second moments G alone, so reports can replace the true
-data: unbiased, and denoised.
+data: unbiased, denoised, and shrunk to popularity where held-out users do not gain from B
+(`tacit.models.lists.shrinkage`). The provider scores by noisy rows C and minimises |X - C B|^2,
+which adds a slot's variance, summed over users, to the ridge.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import inv
+from scipy.sparse import csr_array
 
 from tacit.engines.engine import Engine, Local
-from tacit.engines.tables import Tables
 from tacit.errors import RequestError
-from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence
-from tacit.models.lists.denoised import denoised
+from tacit.models.lists.ease_from_reports import at_ridge, shrunk
+from tacit.models.lists.ease_solution import exact_loss, exact_weights, ridge_at, smallest_step
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import ItemWeights
-
-Doubles = NDArray[np.float64]
-Inverse = Callable[[float], Doubles]
-"""P = (G + ridge I)^-1 for a ridge, shape (items, items)."""
+from tacit.models.lists.shrinkage import FOLDS, fold_of_users
 
 MOST_ITEMS = 10_000
-TABLES = 5
+TABLES = 8
 """Item-by-item tables of doubles that a fit holds in memory at once."""
-START, STEPS = 6, 20
-"""Candidate ridges: 2^(k / 2) mean item counts, k from 6 in either direction, at most 20 from 0."""
-HELD_OUT = 5
-"""One in `HELD_OUT` users is held out to choose a ridge."""
-EMPHASES = (0.0, 0.25)
-"""Emphases of popular items; without noise they make no difference."""
-RETAINED = 0.99
-"""Fraction of the best ridge's gain that the chosen ridge retains at least."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EASE:
     """EASE (Steck 2019): linear item-item autoencoder.
 
-    `ridge`: in users, like G; None to choose it, and the emphasis of popular items in denoising,
-    from the reports.
+    `ridge`: in users, like G; None to choose it, the emphasis of popular items in denoising, and
+    the shrinkage to popularity from the reports. With a ridge, nothing is shrunk.
 
     `engine`: where sums are computed, None for this process. Results are identical on every engine.
     `state`: folder for reports that all workers can reach, None for memory.
@@ -80,126 +69,59 @@ class EASE:
         `state`, and for a folder of another fit.
         """
         _bounded(data.n_items)
-        moments = partial(_moments, self.engine or Local(), data.tables(self, rng))
-        if self.ridge is None:
-            totals, ridge, emphasis = _chosen(data, rng, moments)
-        else:
-            totals, ridge, emphasis = moments("all", data.presence), self.ridge, EMPHASES[0]
-        weights = ease_weights(totals, ridge, emphasis)
-        # If nothing exceeds the noise all weights are 0, and the counts are the scores.
-        counts = np.diag(totals.gram).astype(np.float32)
-        popularity = np.zeros_like(counts) if weights.any() else counts
-        return FittedLists.of(self.name, data, ItemWeights(popularity=popularity, between=weights))
+        if self.ridge is not None:
+            (everybody,) = self._moments(data, np.zeros(len(data.user_ids), np.int64), rng)
+            return FittedLists.of(self.name, data, _at_ridge(everybody, self.ridge))
+        fold = _folds(len(data.user_ids), rng)
+        if data.presence.noisy:
+            parts = list(self._moments(data, fold, rng))
+            return FittedLists.of(self.name, data, *shrunk(data.presence, fold, parts))
+        held, known = self._moments(data, np.minimum(fold, 1), rng)
+        step = _chosen_step(known, data.presence.where(fold == 0).reported)
+        everybody = known + held
+        return FittedLists.of(self.name, data, _exact(everybody, ridge_at(everybody, step)))
+
+    def _moments(
+        self, data: Interactions, part: NDArray[np.int64], rng: int
+    ) -> Iterator[CoOccurrence]:
+        """Yield the second moments of each part of the users, numbered from 0."""
+        engine, tables = self.engine or Local(), data.tables(self, rng)
+        for number in range(part.max() + 1):
+            some = data.presence.where(part == number)
+            yield co_occurrence(some, engine, tables.within(f"part-{number}"))
 
 
-Moments = Callable[[str, PresenceMatrix], CoOccurrence]
-"""Compute the second moments of some users, in tables of the given name."""
-
-
-def _moments(engine: Engine, tables: Tables, name: str, some: PresenceMatrix) -> CoOccurrence:
-    return co_occurrence(some, engine, tables.within(name))
-
-
-def _inverse(totals: CoOccurrence, emphasis: float) -> Inverse:
-    """Return P as a function of the ridge: of G, or of its directions above the noise."""
-    n = len(totals.gram)
-    if totals.edge == 0:
-        return lambda ridge: inv(totals.gram + ridge * np.eye(n), check_finite=False)
-    factors = denoised(totals, emphasis)
-    inner = factors.T @ factors
-
-    def low_rank(ridge: float) -> Doubles:
-        """(I - F (F' F + ridge I)^-1 F') / ridge (Woodbury)."""
-        small = inv(inner + ridge * np.eye(len(inner)), check_finite=False)
-        inverse = (factors @ small) @ -factors.T
-        inverse[np.diag_indices(n)] += 1
-        return inverse / ridge
-
-    return low_rank
-
-
-def ease_weights(totals: CoOccurrence, ridge: float, emphasis: float = 0.0) -> NDArray[np.float32]:
-    """Return B at a ridge (in users), shape (items, items); 0 without directions above noise.
-
-    `emphasis`: of popular items in denoising (`denoised`).
-    """
-    return _weights(_inverse(totals, emphasis)(ridge))
-
-
-def _weights(inverse: Doubles) -> NDArray[np.float32]:
-    """Return B."""
-    weights = (inverse / -np.diag(inverse)).astype(np.float32)
-    np.fill_diagonal(weights, 0)
-    return weights
-
-
-class _Choice(NamedTuple):
-    """`loss`: least loss at an emphasis over all ridges. `step`: the chosen ridge."""
-
-    loss: float
-    emphasis: float
-    step: int
-
-
-def _chosen(data: Interactions, rng: int, moments: Moments) -> tuple[CoOccurrence, float, float]:
-    """Return second moments of all users, and the ridge and emphasis for them.
-
-    Candidates are fitted to four of five users and evaluated by the squared error of x - x B on the
-    rest: tr((I - B)' G (I - B)), of which their debiased G is an unbiased estimate.
-    """
-    people = data.presence.shape[0]
-    held = np.random.default_rng(rng).permutation(people) % HELD_OUT == 0
-    if people < HELD_OUT:
+def _folds(people: int, rng: int) -> NDArray[np.int64]:
+    """Return each user's fold."""
+    if people < FOLDS:
         who = "1 user is" if people == 1 else f"{people} users are"
         raise RequestError(
-            f"{who} too few to select a ridge, which requires {HELD_OUT}; choose graph-filter or "
+            f"{who} too few to select a ridge, which requires {FOLDS}; choose graph-filter or "
             "popularity, or set EASE's ridge."
         )
-    known, other = (
-        moments(name, data.presence.where(who)) for name, who in (("known", ~held), ("held", held))
-    )
-    emphases = EMPHASES if known.edge else EMPHASES[:1]
-    best = min(_judged(known, other.gram, emphasis) for emphasis in emphases)
-    everybody = known + other
-    return everybody, _ridge(everybody, best.step), best.emphasis
+    return fold_of_users(people, rng)
 
 
-def _judged(known: CoOccurrence, other: Doubles, emphasis: float) -> _Choice:
-    """Return the ridge for an emphasis.
+def _at_ridge(everybody: CoOccurrence, ridge: float) -> ItemWeights:
+    """Return weights that are not shrunk."""
+    return at_ridge(everybody, ridge) if everybody.edge else _exact(everybody, ridge)
 
-    Squared error weighs popular items more than a top-N list does, and favours a larger ridge: the
-    smallest ridge is chosen that retains 99 % of the best one's gain over B = 0.
-    """
-    inverse = _inverse(known, emphasis)
+
+def _exact(everybody: CoOccurrence, ridge: float) -> ItemWeights:
+    """Return the weights without noise."""
+    nothing = np.zeros(len(everybody.gram), np.float32)
+    return ItemWeights(popularity=nothing, between=exact_weights(everybody.gram, ridge))
+
+
+def _chosen_step(known: CoOccurrence, held_out: csr_array) -> int:
+    """Return the ridge of least squared error of the held-out users, all in single precision."""
+    gram = known.gram.astype(np.float32)
 
     @cache
     def loss(step: int) -> float:
-        return _loss(inverse(_ridge(known, step)), other)
+        return exact_loss(gram, ridge_at(known, step), held_out)
 
-    step = _lowest(loss)
-    least = loss(step)
-    bound = least + (1 - RETAINED) * (float(np.trace(other)) - least)
-    while step > -STEPS and loss(step - 1) <= bound:
-        step -= 1
-    return _Choice(least, emphasis, step)
-
-
-def _ridge(totals: CoOccurrence, step: int) -> float:
-    """Return 2^(step / 2) mean item counts."""
-    return max(float(np.diag(totals.gram).mean()), 1.0) * 2.0 ** (step / 2)
-
-
-def _lowest(loss: Callable[[int], float]) -> int:
-    """Return a local minimum of the loss, at most `STEPS` from 0."""
-    step, way = START, 1 if loss(START + 1) < loss(START) else -1
-    while abs(step + way) <= STEPS and loss(step + way) < loss(step):
-        step += way
-    return step
-
-
-def _loss(inverse: Doubles, gram: Doubles) -> float:
-    """Return tr((I - B)' G (I - B)), I - B = P diag(P)^-1."""
-    return float(np.einsum("ij,ij,j->", inverse, gram @ inverse, np.diag(inverse) ** -2.0))
+    return smallest_step(loss, float(held_out.nnz))[1]
 
 
 def _bounded(n: int) -> None:

@@ -39,8 +39,9 @@ Floats = NDArray[np.float32]
 class FittedLists:
     """A fitted top-N model.
 
-    `weights`: between the items of `item_ids`. `presence`: debiased reports. The provider scores by
-    its rows, a device by its user's own interactions.
+    `weights`: between the items of `item_ids`, by which a device scores its user's own
+    interactions. `presence`: debiased reports, whose rows the provider scores.
+    `provider_weights`: the weights for that, whose scores are probabilities; None for `weights`.
     """
 
     model: str
@@ -49,6 +50,7 @@ class FittedLists:
     weights: ItemWeights
     presence: PresenceMatrix
     guarantee: Guarantee
+    provider_weights: ItemWeights | None = None
 
     def __repr__(self) -> str:
         return (
@@ -66,7 +68,13 @@ class FittedLists:
         return card(f"Lists of {self.model}", lines)
 
     @classmethod
-    def of(cls, model: str, data: Interactions, weights: ItemWeights) -> "FittedLists":
+    def of(
+        cls,
+        model: str,
+        data: Interactions,
+        weights: ItemWeights,
+        provider_weights: ItemWeights | None = None,
+    ) -> "FittedLists":
         """Return the fitted model named `model`, for the users and items of `data`."""
         return cls(
             model=model,
@@ -75,6 +83,7 @@ class FittedLists:
             weights=weights,
             presence=data.presence,
             guarantee=data.guarantee,
+            provider_weights=provider_weights,
         )
 
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
@@ -189,16 +198,26 @@ class FittedLists:
         return cells(seen, len(self.item_ids)).astype(np.float32)
 
     def _by_reports(self, some: slice | Codes) -> Floats:
-        """Return C W for some users: scores of the reports, debiased."""
-        presence, popularity = self.presence, self.weights.popularity
+        """Return scores of some users' reports, without the contribution of an item's own one."""
+        weights = self.provider_weights
+        if weights is None:
+            return self._debiased(self.weights, some)
+        scores = self._debiased(weights, some)
+        if weights.directions is not None:
+            scores -= self.presence.dense(some) * weights.directions.diagonal
+        return self.presence.unowned(scores, some)
+
+    def _debiased(self, weights: ItemWeights, some: slice | Codes) -> Floats:
+        """Return popularity + C W for some users: scores of the reports, debiased."""
+        presence, popularity = self.presence, weights.popularity
         up = presence.gain[some].astype(np.float32)[:, None]
-        reported = self.weights.scores(presence.reported[some].astype(np.float32))
+        reported = weights.scores(presence.reported[some].astype(np.float32))
         scores = (reported - popularity) * up + popularity
         if not presence.protected:
             return scores
         everything = csr_array(np.ones((1, presence.shape[1]), np.float32))
         queried = everything if presence.asked is None else presence.asked[some].astype(np.float32)
-        silent = self.weights.scores(queried) - popularity
+        silent = weights.scores(queried) - popularity
         down = up * presence.unrated[some].astype(np.float32)[:, None]
         return np.asarray(scores - silent * down, np.float32)
 

@@ -42,6 +42,16 @@ class Directions:
         )
 
     @cached_property
+    def diagonal(self) -> Floats:
+        """W_ii, shape (items,)."""
+        return np.asarray((self.left_factors * self.of_items).sum(1), np.float32)
+
+    @property
+    def left_factors(self) -> Floats:
+        """diag(left) V diag(spectrum), shape (items, K)."""
+        return self._of_rated * self.spectrum
+
+    @cached_property
     def of_items(self) -> Floats:
         """diag(right) V, shape (items, K)."""
         return self.vectors * self.right[:, None]

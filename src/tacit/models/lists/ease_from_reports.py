@@ -1,0 +1,123 @@
+"""EASE from noisy second moments: denoised, and shrunk to popularity.
+
+Four of five users choose the ridge and the emphasis of popular items by the squared error on the
+fifth. Weights of each four fifths are then evaluated on the rest, which chooses the shrinkage, of
+devices and of the provider (`tacit.models.lists.shrinkage`).
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.lists.co_occurrence import CoOccurrence
+from tacit.models.lists.denoised import CoOccurrenceSpectrum, Precision, spectrum
+from tacit.models.lists.ease_solution import (
+    HeldOutLoss,
+    dense,
+    low_rank_weights,
+    ridge_at,
+    smallest_step,
+)
+from tacit.models.lists.item_weights import ItemWeights
+from tacit.models.lists.shrinkage import (
+    DEVICE,
+    PROVIDER,
+    Blend,
+    HeldOutSums,
+    WeightFactors,
+    chosen_blend,
+    held_out_sums,
+    judged_folds,
+)
+
+Folds = NDArray[np.int64]
+EMPHASES = (0.0, 0.25)
+"""Emphases of popular items in denoising."""
+
+
+class _Choice(NamedTuple):
+    """`loss`: least loss at an emphasis over all ridges. `step`: the chosen ridge."""
+
+    loss: float
+    step: int
+    emphasis: float
+
+
+class _Pair(NamedTuple):
+    """Weights for true rows, and for debiased reports."""
+
+    device: WeightFactors
+    provider: WeightFactors
+
+
+def at_ridge(everybody: CoOccurrence, ridge: float) -> ItemWeights:
+    """Return denoised weights that are not shrunk; counts if nothing exceeds the noise."""
+    counts = everybody.counts.astype(np.float32)
+    factors = spectrum(everybody.gram, everybody.edge).denoised(everybody.edge)
+    if not factors.shape[1]:
+        return ItemWeights(popularity=counts)
+    weights = dense(low_rank_weights(factors, ridge))
+    return ItemWeights(popularity=np.zeros_like(counts), between=weights)
+
+
+def shrunk(
+    presence: PresenceMatrix, fold: Folds, parts: list[CoOccurrence]
+) -> tuple[ItemWeights, ItemWeights]:
+    """Return the weights of devices and those of the provider, shrunk to popularity.
+
+    `fold`: of each user. `parts`: second moments of each fold.
+    """
+    everybody = sum(parts[1:], parts[0])
+    choice = _chosen(everybody - parts[0], parts[0])
+    device: list[HeldOutSums] = []
+    provider: list[HeldOutSums] = []
+    for number in judged_folds(presence):
+        known, held = everybody - parts[number], presence.where(fold == number)
+        weights = _weights(known, choice, np.float32)
+        mean = known.counts / known.people
+        device.append(held_out_sums(held, mean, weights.device, noisy_rows=False))
+        provider.append(held_out_sums(held, mean, weights.provider, noisy_rows=True))
+    weights = _weights(everybody, choice, np.float64)
+    return (
+        _blended(everybody, weights.device, chosen_blend(HeldOutSums.over(device), DEVICE)),
+        _blended(everybody, weights.provider, chosen_blend(HeldOutSums.over(provider), PROVIDER)),
+    )
+
+
+def _chosen(known: CoOccurrence, held: CoOccurrence) -> _Choice:
+    """Return the ridge and emphasis of least squared error, fitted to `known`."""
+    choices: list[_Choice] = []
+    for emphasis in EMPHASES:
+        factors = _spectrum(known, emphasis, np.float32).denoised(known.edge)
+        judge = HeldOutLoss.of(factors, held.gram)
+
+        @cache
+        def loss(step: int, judge: HeldOutLoss = judge) -> float:
+            return judge.at(ridge_at(known, step))
+
+        choices.append(_Choice(*smallest_step(loss, float(held.counts.sum())), emphasis))
+    return min(choices)
+
+
+def _weights(moments: CoOccurrence, choice: _Choice, precision: Precision) -> _Pair:
+    """Return the weights of these users."""
+    pairs = _spectrum(moments, choice.emphasis, precision)
+    ridge = ridge_at(moments, choice.step)
+    return _Pair(
+        low_rank_weights(pairs.denoised(moments.edge), ridge),
+        low_rank_weights(pairs.denoised(moments.spectral_edge), ridge + moments.variance),
+    )
+
+
+def _spectrum(moments: CoOccurrence, emphasis: float, precision: Precision) -> CoOccurrenceSpectrum:
+    return spectrum(moments.gram, moments.edge, emphasis, precision=precision)
+
+
+def _blended(everybody: CoOccurrence, weights: WeightFactors, blend: Blend) -> ItemWeights:
+    """Return beta m + lambda x W."""
+    popularity = (blend.popularity * everybody.counts / everybody.people).astype(np.float32)
+    between = dense(weights, blend.weights) if blend.weights else None
+    return ItemWeights(popularity=popularity, between=between)

@@ -1,0 +1,136 @@
+"""Solutions of EASE at any ridge, and their loss on held-out users.
+
+    B = I - P diag(P)^-1,    P = (G + ridge I)^-1,    L = |X - X B|^2 = tr((I - B)' X'X (I - B))
+
+Without noise, P is one inverse, and the loss a product with the sparse rows of held-out users. A
+search uses single precision for both. With noise, G is replaced by F F' of d columns above its
+noise. By Woodbury's identity
+
+    P = (I - F S F') / ridge,    S = (F'F + ridge I)^-1,    B_ij = (F S F')_ij / (1 - (F S F')_jj),
+
+and the loss requires X'X F alone, of which the debiased G of held-out users is an estimate.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, inv
+from scipy.linalg.lapack import dpotri, spotri
+from scipy.sparse import csr_array
+
+from tacit.kernels.layout import row_sums
+from tacit.models.lists.co_occurrence import CoOccurrence
+from tacit.models.lists.shrinkage import WeightFactors
+
+Array = NDArray[np.float32] | NDArray[np.float64]
+Doubles = NDArray[np.float64]
+START, STEPS = 6, 20
+"""Candidate ridges: 2^(k / 2) mean item counts, k from 6 in either direction, at most 20 from 0."""
+RETAINED = 0.99
+"""Fraction of the best ridge's gain that the chosen ridge retains at least."""
+BLOCK_BYTES = 64 << 20
+"""Bytes of held-out users' residuals at a time."""
+
+
+def exact_weights(gram: Doubles, ridge: float) -> NDArray[np.float32]:
+    """Return B without noise, shape (items, items)."""
+    inverse = _inverse(gram, ridge)
+    weights = (inverse / -np.diag(inverse)).astype(np.float32)
+    np.fill_diagonal(weights, 0)
+    return weights
+
+
+def exact_loss(gram: Array, ridge: float, held_out: csr_array) -> float:
+    """Return L of users with 1 at each of their items, in the precision of `gram`."""
+    inverse = _inverse(gram, ridge)
+    start = held_out.indptr.astype(np.int64)
+    size = max(1, BLOCK_BYTES // inverse[:1].nbytes)
+    total = np.zeros(len(inverse))
+    for first in range(0, len(start) - 1, size):
+        rows = row_sums(start[first : first + size + 1], held_out.indices, inverse)
+        total += np.square(rows, dtype=np.float64).sum(0)
+    return float((total / np.diag(inverse).astype(np.float64) ** 2).sum())
+
+
+def _inverse(gram: Array, ridge: float) -> Array:
+    """Return P by Cholesky."""
+    root = gram.copy()
+    root[np.diag_indices(len(root))] += np.asarray(ridge, root.dtype)
+    root = cholesky(root, lower=True, overwrite_a=True, check_finite=False)
+    invert = spotri if root.dtype == np.float32 else dpotri
+    inverse = np.tril(invert(root, lower=True, overwrite_c=True)[0])
+    inverse += np.tril(inverse, -1).T
+    return np.ascontiguousarray(inverse)
+
+
+def low_rank_weights(factors: Doubles, ridge: float | Doubles) -> WeightFactors:
+    """Return B for G = F F'. `factors`: F, shape (items, d). `ridge`: one, or one per item."""
+    scaled = factors / np.broadcast_to(ridge, len(factors))[:, None]
+    left = scaled @ inv(np.eye(factors.shape[1]) + factors.T @ scaled, check_finite=False)
+    return WeightFactors(left, factors / (1 - (left * factors).sum(1))[:, None])
+
+
+def dense(weights: WeightFactors, multiple: float = 1.0) -> NDArray[np.float32]:
+    """Return all entries of the weights, shape (items, items)."""
+    entries = (weights.left @ (multiple * weights.right).T).astype(np.float32)
+    np.fill_diagonal(entries, 0)
+    return entries
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutLoss:
+    """L of held-out users at any ridge, for G = F F'.
+
+    `factors`: F, shape (items, d). `inner`: F'F. `image`: H F, H the held-out users' debiased G.
+    `middle`: F'H F. `counts`: diagonal of H, shape (items,).
+    """
+
+    factors: Doubles
+    inner: Doubles
+    image: Doubles
+    middle: Doubles
+    counts: Doubles
+
+    @classmethod
+    def of(cls, factors: Doubles, held_out: Doubles) -> "HeldOutLoss":
+        """Compute the products with H, `held_out`."""
+        image = held_out @ factors
+        inner, middle = factors.T @ factors, factors.T @ image
+        return cls(factors, inner, image, middle, np.diag(held_out))
+
+    def at(self, ridge: float) -> float:
+        """Return L."""
+        small = inv(self.inner + ridge * np.eye(len(self.inner)), check_finite=False)
+        left = self.factors @ small
+        rest = 1 - (left * self.factors).sum(1)
+        squares = self.counts + ((left @ self.middle - 2 * self.image) * left).sum(1)
+        return float((squares / rest**2).sum())
+
+
+def ridge_at(moments: CoOccurrence, step: int) -> float:
+    """Return 2^(step / 2) mean item counts."""
+    return max(float(moments.counts.mean()), 1.0) * 2.0 ** (step / 2)
+
+
+def smallest_step(loss: Callable[[int], float], without: float) -> tuple[float, int]:
+    """Return the least loss over all candidate ridges, and the chosen one.
+
+    `without`: loss of B = 0. Squared error weighs popular items more than a top-N list does, and
+    favours a larger ridge: the smallest is chosen that retains 99 % of the best one's gain.
+    """
+    step = _lowest(loss)
+    least = loss(step)
+    bound = least + (1 - RETAINED) * (without - least)
+    while step > -STEPS and loss(step - 1) <= bound:
+        step -= 1
+    return least, step
+
+
+def _lowest(loss: Callable[[int], float]) -> int:
+    """Return a local minimum of the loss, at most `STEPS` from 0."""
+    step, way = START, 1 if loss(START + 1) < loss(START) else -1
+    while abs(step + way) <= STEPS and loss(step + way) < loss(step):
+        step += way
+    return step
