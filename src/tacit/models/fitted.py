@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self, overload
 
@@ -11,11 +12,25 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError, must_be
 from tacit.errors import path as given_path
+from tacit.kernels.layout import Side
 from tacit.kernels.predict import bilinear, median, predict
 from tacit.models import model_file
 from tacit.models.distillation import CondensedItems
 from tacit.models.evidence.presence_features import DAMPING, Presence
-from tacit.models.ranking import Id, Notify, is_id, ranked, say_unknown, table, with_titles
+from tacit.models.preselection import MeanForm, candidates_for
+from tacit.models.ranking import (
+    Id,
+    Notify,
+    RankedLists,
+    best_with_scores,
+    checked_length,
+    every_item,
+    is_id,
+    rows_of,
+    same_for_all,
+    say_unknown,
+    with_titles,
+)
 from tacit.models.rounded import singles
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
@@ -28,6 +43,8 @@ Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Ids = Iterable[Any]
 """Raw ids: a list, an array, or a polars or pandas series."""
+BLOCK = 4096
+"""Users whose candidates are ranked at a time."""
 
 
 class Vocabularies(Protocol):
@@ -214,15 +231,44 @@ class Fitted:
         users = raw_ids([user] if one else user)
         people = self.user_ids.codes(users)
         say_unknown(users, people, "they get the recommendations of an average user", notify)
-        lists = [ranked(self.item_ids, self._ratings_by(code), n, exclude) for code in people]
-        if one:
-            return lists[0]
-        frame = table(users, lists, self.item_ids, "rating")
-        return frame if titles is None else with_titles(frame, titles)
+        excluded = same_for_all(self.item_ids, exclude, len(people))
+        codes, ratings = self.best_items(people, excluded, checked_length(n))
+        lists = RankedLists(users, self.item_ids, codes, ratings)
+        return lists.first() if one else with_titles(lists.frame("rating"), titles)
 
-    def _ratings_by(self, person: int) -> Floats:
-        codes = np.arange(len(self.item_ids), dtype=np.int32)
-        return self.predict_codes(np.full(len(codes), person, np.int32), codes)
+    def best_items(self, users: Codes, excluded: Side, n: int) -> tuple[Codes, Floats]:
+        """Return the n items of the largest predicted ratings per user, best first, ties by code.
+
+        `users`: codes, -1 for the average user, shape (m,). `excluded`: items to exclude, one row
+        per user. Returns codes and ratings of shape (m, n), padded with -1 and -inf. If there are
+        several draws, items are preselected (`tacit.models.preselection`).
+        """
+        form, n_items = self._mean_form, len(self.item_ids)
+        if form is None or candidates_for(n) >= n_items:
+            score = every_item(self.predict_codes, users, n_items)
+            return best_with_scores(score, excluded, n_items, n)
+        codes = np.full((len(users), n), -1, np.int32)
+        ratings = np.full((len(users), n), -np.inf, np.float32)
+        for first in range(0, len(users), BLOCK):
+            some = slice(first, min(first + BLOCK, len(users)))
+            found = form.candidates(self.people, users[some], rows_of(excluded, some), n)
+            predicted = self._ratings_of(users[some], found)
+            order = np.argsort(-predicted, axis=1, kind="stable")[:, :n]
+            codes[some] = np.take_along_axis(found, order, 1)
+            ratings[some] = np.take_along_axis(predicted, order, 1)
+        return codes, ratings
+
+    def _ratings_of(self, users: Codes, codes: Codes) -> Floats:
+        """Return predicted ratings of each user's items, -inf for -1; shape as `codes`."""
+        each = np.repeat(users, codes.shape[1])
+        predicted = self.predict_codes(each, codes.ravel()).reshape(codes.shape)
+        return np.where(codes >= 0, predicted, np.float32(-np.inf))
+
+    @cached_property
+    def _mean_form(self) -> MeanForm | None:
+        """Mean theta by few factors, None for models of one draw, whose predictions are cheap."""
+        one = self.condensed
+        return None if one is None else MeanForm.of(self.items, one.items[:, 1:])
 
     def save(self, path: Path | str) -> None:
         """Write the model to one file, without pickle. Raises `RequestError` if that fails."""

@@ -4,13 +4,15 @@ import logging
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError, shown
+from tacit.kernels.layout import Side
+from tacit.kernels.topk import BLOCK_BYTES, Scorer, best_lists
 from tacit.ratings import Codes
 from tacit.readers import titles as titles_of
 from tacit.readers.frame import as_lazy
@@ -28,23 +30,80 @@ def is_id(argument: object) -> bool:
     return isinstance(argument, int | str | np.integer)
 
 
-def ranked(
-    items: Vocabulary, scores: Floats, n: int, exclude: Iterable[Any] | None = None
-) -> list[tuple[Any, float]]:
-    """Return the n best items with their scores, best first, ties in the order of `items`.
-
-    `scores`: shape (items,). `exclude`: raw ids not to rank; unknown ones are ignored. Raises
-    `RequestError` for an n that is not an integer of at least 1.
-    """
+def checked_length(n: object) -> int:
+    """Return the length of a list. Raises `RequestError` unless it is an integer of at least 1."""
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
         raise RequestError(f"n must be an integer of at least 1, got {shown(n)}.")
-    left = np.ones(len(items), np.bool_)
-    if exclude is not None:
-        known = items.codes(raw_ids(exclude))
-        left[known[known >= 0]] = False
-    codes = np.flatnonzero(left).astype(np.int32)
-    best = codes[np.argsort(-scores[codes], kind="stable")[:n]]
-    return list(zip(items.take(best).to_list(), scores[best].tolist(), strict=True))
+    return int(n)
+
+
+def same_for_all(items: Vocabulary, exclude: Iterable[Any] | None, people: int) -> Side:
+    """Return the same excluded items for each of `people` users; unknown raw ids are ignored."""
+    none: Codes = np.empty(0, np.int32)
+    known = none if exclude is None else items.codes(raw_ids(exclude))
+    known = np.unique(known[known >= 0])
+    start = np.arange(people + 1, dtype=np.int64) * len(known)
+    return Side(start, np.tile(known, people), np.arange(start[-1], dtype=np.int32))
+
+
+def every_item(predict: Callable[[Codes, Codes], Floats], users: Codes, n_items: int) -> Scorer:
+    """Return the predictions of all items by these users, for slices of them."""
+    every = np.arange(n_items, dtype=np.int32)
+
+    def score(some: slice) -> Floats:
+        mine = users[some]
+        predicted = predict(np.repeat(mine, n_items), np.tile(every, len(mine)))
+        return predicted.reshape(len(mine), n_items)
+
+    return score
+
+
+def best_with_scores(score: Scorer, excluded: Side, n_items: int, n: int) -> tuple[Codes, Floats]:
+    """Return codes as `best_lists`, with their scores, -inf where padded; shape (users, n)."""
+    people = len(excluded.counts)
+    codes = np.full((people, n), -1, np.int32)
+    scores = np.full((people, n), -np.inf, np.float32)
+    size = max(1, BLOCK_BYTES // (4 * max(1, n_items)))
+    for first in range(0, people, size):
+        some = slice(first, min(first + size, people))
+        block, rows = score(some), rows_of(excluded, some)
+        codes[some] = best_lists(block.__getitem__, rows, n_items, n)
+        best = np.take_along_axis(block, np.maximum(codes[some], 0), 1)
+        scores[some] = np.where(codes[some] >= 0, best, np.float32(-np.inf))
+    return codes, scores
+
+
+def rows_of(side: Side, some: slice) -> Side:
+    """Return some rows of `side`, without a copy of their cells."""
+    return Side(side.start[some.start : some.stop + 1], side.other, side.cell)
+
+
+class RankedLists(NamedTuple):
+    """Lists of many users. `users`: raw ids, shape (m,).
+
+    `codes`: of `items`, best first, padded with -1; `scores`: of the same items; shape (m, n).
+    """
+
+    users: pl.Series
+    items: Vocabulary
+    codes: Codes
+    scores: Floats
+
+    def first(self) -> list[tuple[Any, float]]:
+        """Return the first user's items with their scores."""
+        codes = self.codes[0][self.codes[0] >= 0]
+        return list(zip(self.items.take(codes).to_list(), self.scores[0].tolist(), strict=False))
+
+    def frame(self, figure: str) -> pl.DataFrame:
+        """Return columns user, item and `figure`: the lists of all users, best first."""
+        row, rank = np.nonzero(self.codes >= 0)
+        return pl.DataFrame(
+            {
+                "user": self.users.gather(row),
+                "item": self.items.take(self.codes[row, rank]),
+                figure: self.scores[row, rank],
+            }
+        )
 
 
 def say_unknown(people: pl.Series, codes: Codes, what_now: str, notify: Notify | None) -> None:
@@ -59,25 +118,14 @@ def say_unknown(people: pl.Series, codes: Codes, what_now: str, notify: Notify |
         )
 
 
-def table(
-    people: pl.Series, lists: Iterable[list[tuple[Any, float]]], items: Vocabulary, figure: str
-) -> pl.DataFrame:
-    """Return columns user, item and `figure`: the lists of all users, best first."""
-    rows = [
-        (user, item, value)
-        for user, best in zip(people.to_list(), lists, strict=True)
-        for item, value in best
-    ]
-    types = {"user": people.dtype, "item": items.ids.dtype, figure: pl.Float32()}
-    return pl.DataFrame(rows, types, orient="row")
-
-
 def with_titles(frame: pl.DataFrame, titles: object) -> pl.DataFrame:
-    """Insert a column title after item, null where unknown.
+    """Insert a column title after item, null where unknown; without `titles` none.
 
     `titles`: a frame with the columns item and title, or a path that `tacit.readers.titles` reads.
     Raises `RequestError` for anything else.
     """
+    if titles is None:
+        return frame
     table: Any = titles_of(titles) if isinstance(titles, str | Path) else titles
     if not {"item", "title"} <= set(getattr(table, "columns", ())):
         raise RequestError(

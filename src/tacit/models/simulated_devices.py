@@ -9,7 +9,7 @@ A user's row, ratings and list depend on the user's cells alone, in the order of
 identical for any division into blocks.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -22,9 +22,10 @@ from tacit.errors import RequestError, must_be
 from tacit.kernels.foldin import Home, fold_in_rows, prior_means
 from tacit.kernels.layout import Side, by_user, even_pieces
 from tacit.kernels.predict import predict
-from tacit.kernels.topk import Scorer, best_lists
+from tacit.kernels.topk import best_lists
 from tacit.models.evidence.presence_features import Presence
 from tacit.models.fitted import Fitted, Floats
+from tacit.models.ranking import every_item
 from tacit.ratings import Codes, Ratings
 
 Doubles = NDArray[np.float64]
@@ -189,23 +190,6 @@ def list_block(block: ListsAsked, model: Downloaded) -> Listed:
     everybody = np.arange(len(side.counts), dtype=np.int32)
     scorer = every_item(predicted, everybody, n_items)
     return Listed(best_lists(scorer, side, n_items, block.length))
-
-
-def every_item(
-    predicted: Callable[[Codes, Codes], Floats], users_of_lists: Codes, n_items: int
-) -> Scorer:
-    """Return a list scorer: predicted ratings of all items for a slice of the users.
-
-    `predicted(users, items)`: predictor of pairs.
-    """
-    everything = np.arange(n_items, dtype=np.int32)
-
-    def scored(some: slice) -> Floats:
-        people = users_of_lists[some]
-        users, items = np.repeat(people, n_items), np.tile(everything, len(people))
-        return predicted(users, items).reshape(len(people), n_items)
-
-    return scored
 
 
 def fold_in(fitted: Fitted, ratings: Ratings) -> Fitted:

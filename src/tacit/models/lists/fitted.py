@@ -24,7 +24,17 @@ from tacit.models.lists.exclusion import (
 )
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import Directions, ItemWeights
-from tacit.models.ranking import Id, Notify, is_id, ranked, say_unknown, table, with_titles
+from tacit.models.ranking import (
+    Id,
+    Notify,
+    RankedLists,
+    best_with_scores,
+    checked_length,
+    is_id,
+    same_for_all,
+    say_unknown,
+    with_titles,
+)
 from tacit.models.rounded import singles
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
@@ -168,15 +178,19 @@ class FittedLists:
             who = f"user {user!r}" if one else f"any of these {len(users)} users"
             raise RequestError(f"The model contains no reports from {who}; choose another user.")
         say_unknown(users, people, "they are skipped", notify)
-        known = people[people >= 0]
-        lists = [ranked(self.item_ids, self._scores_of(code), n, exclude) for code in known]
-        if one:
-            return lists[0]
-        frame = table(users.filter(people >= 0), lists, self.item_ids, "score")
-        return frame if titles is None else with_titles(frame, titles)
-
-    def _scores_of(self, person: int) -> Floats:
-        return self._by_reports(slice(person, person + 1))[0]
+        reporting = np.flatnonzero(people >= 0)
+        known = people[reporting]
+        lists = RankedLists(
+            users.gather(reporting),
+            self.item_ids,
+            *best_with_scores(
+                lambda some: self._by_reports(known[some]),
+                same_for_all(self.item_ids, exclude, len(known)),
+                len(self.item_ids),
+                checked_length(n),
+            ),
+        )
+        return lists.first() if one else with_titles(lists.frame("score"), titles)
 
     def recommend_to(self, items: Iterable[Any], n: int = 10) -> list[tuple[Any, float]]:
         """Return the n best items for a user with `items` (raw ids, unknown ones ignored).
@@ -190,9 +204,10 @@ class FittedLists:
                 f"items must contain at least one item of the model, got {len(known)} unknown "
                 "items; use the ids of the catalogue."
             )
-        row = np.zeros((1, len(self.item_ids)), np.float32)
-        row[0, known[known >= 0]] = 1
-        return ranked(self.item_ids, self.weights.scores(csr_array(row))[0], n, items)
+        n_items, excluded = len(self.item_ids), same_for_all(self.item_ids, items, 1)
+        scores = self.weights.scores(self._rows(excluded))
+        best = best_with_scores(scores.__getitem__, excluded, n_items, checked_length(n))
+        return RankedLists(raw_ids([0]), self.item_ids, *best).first()
 
     def _rows(self, seen: Side) -> csr_array:
         return cells(seen, len(self.item_ids)).astype(np.float32)

@@ -22,7 +22,8 @@ from tacit.kernels.topk import Scorer, best_lists
 from tacit.models.fitted import Fitted
 from tacit.models.lists.exclusion import Exclusion, Where, exclusion, users_of
 from tacit.models.lists.fitted import FittedLists
-from tacit.models.simulated_devices import device_lists, every_item, fold_in
+from tacit.models.ranking import every_item
+from tacit.models.simulated_devices import device_lists, fold_in
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 
@@ -49,8 +50,8 @@ def lists_by_rating(
     if where == "device" and engine is not None:
         codes[users] = device_lists(fitted, own, users, length, engine)
         return codes
-    score = predictions(fitted, own, users, where)
-    codes[users] = best_lists(score, excluded, len(fitted.item_ids), length)
+    known = fold_in(fitted, own) if where == "device" else fitted
+    codes[users] = known.best_items(users, excluded, length)[0]
     return codes
 
 
