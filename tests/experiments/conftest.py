@@ -19,6 +19,7 @@ ROW = {
     "information_efficiency": 0.75, "precision_at_10": 0.6, "recall_at_10": 0.9,
     "f_score_at_10": 0.7, "ndcg_at_20": 0.3, "recall_at_20": 0.2, "mrr": 0.4,
     "hit_rate_at_20": 0.5, "coverage_at_20": 0.1, "popularity_at_20": 0.05,
+    "niche_ndcg_at_20": 0.1,
     "fit_seconds": 1.0, "predict_seconds": 0.1,
 }  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Figures of lists in result rows: what the maker of a list may leave out, and who is measured."""
 
 import json
+import math
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,7 @@ from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.comparison.report import report
 from tacit.experiments.comparison.tables import as_text
 from tacit.experiments.metric_columns import cold_users, list_columns
-from tacit.experiments.results import LISTS, load, save
+from tacit.experiments.results import ADDED, LISTS, load, save
 from tacit.metrics.lists import list_figures
 from tacit.models import LIST_MODELS, MODELS
 
@@ -47,6 +48,20 @@ def drawn(own, length):
     return np.array(rows, np.int32)
 
 
+def niche(train, lists, test):
+    """NDCG@20 of the quarter of users whose items are least popular, one user at a time."""
+    counts = np.bincount(train.items, minlength=train.n_items)
+    users = np.unique(train.users)
+    popularity = [counts[train.items[train.users == user]].mean() for user in users]
+    few = users[popularity <= np.quantile(popularity, 0.25)]
+    each = [
+        list_figures(lists[[user]], np.zeros_like(held), held, counts).ndcg
+        for user in few
+        if len(held := test.items[test.users == user])
+    ]
+    return {"niche_ndcg_at_20": pytest.approx(np.mean(each))}
+
+
 def test_users_without_a_training_row_are_in_no_figure(parts):
     """All six figures are those of the other users' lists, whatever the left-out ones hold."""
     train, test = parts
@@ -55,7 +70,7 @@ def test_users_without_a_training_row_are_in_no_figure(parts):
     counts = np.bincount(train.items, minlength=train.n_items)
     rows = drawn(train, 20)[: train.n_users - 3]
     expected = list_figures(rows, known.users, known.items, counts)
-    assert found == metric_columns.figure_columns(expected)
+    assert found == metric_columns.figure_columns(expected) | niche(train, rows, known)
     assert (cold_users(train, test), cold_users(train, known)) == (3, None)
 
 
@@ -69,9 +84,10 @@ def test_of_large_data_some_users_are_measured(parts, monkeypatch):
     held = test.where(np.isin(test.users, some))
     places = np.searchsorted(some, held.users).astype(np.int32)
     counts = np.bincount(train.items, minlength=train.n_items)
-    kept = list_figures(drawn(train, 20)[some], places, held.items, counts,
+    lists = drawn(train, 20)
+    kept = list_figures(lists[some], places, held.items, counts,
                         counted=train.n_users - 3)  # fmt: skip
-    assert found == metric_columns.figure_columns(kept)
+    assert found == metric_columns.figure_columns(kept) | niche(train, lists, held)
 
 
 @pytest.mark.parametrize(("plan", "cap"), [("rated", 7), ("rated", None), ("catalogue", None)])
@@ -158,3 +174,14 @@ def test_popularity_does_not_stop_devices_from_running_on_an_engine():
     Comparison(models=["mf", "random", "popularity"], **request)
     with pytest.raises(RequestError, match="Devices with ease can only be simulated in this"):
         Comparison(models=["ease"], **request)
+
+
+def test_without_lists_no_row_has_a_top_n_metric(parts):
+    train, _ = parts
+    result = compare(synthetic(60, 50, 1200), models="bias", epsilons=1, lists=False)
+    rows = result.rows
+    assert all(math.isnan(getattr(row, name)) for row in rows for name in (*LISTS, *ADDED))
+    assert all(row.rmse > 0 for row in rows if row.model == "bias")
+    assert "NDCG" not in str(result)
+    with pytest.raises(RequestError, match="no metric is left for top-N models"):
+        compare(train, models="popularity", epsilons=1, lists=False)

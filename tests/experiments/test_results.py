@@ -16,7 +16,7 @@ CONTRACT = (
     "n_test, rmse, mae, rmse_of_mean, information_efficiency, "
     "precision_at_10, recall_at_10, f_score_at_10, "
     "ndcg_at_20, recall_at_20, mrr, hit_rate_at_20, coverage_at_20, popularity_at_20, "
-    "fit_seconds, predict_seconds"
+    "niche_ndcg_at_20, fit_seconds, predict_seconds"
 )
 
 

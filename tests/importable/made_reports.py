@@ -29,7 +29,7 @@ COMPARED: dict[str, Any] = {
     "channel_id": "ab", "trust": "nobody", "unit": "value", "delta": 0.0, "fold": None,
     "values_epsilon": None, "user_epsilon": None, "tight_epsilon": None, "claim_valid": True,
     "n_train": 90_000, "n_test": 10_000, "rmse_of_mean": 1.12, "coverage_at_20": 0.3,
-    "popularity_at_20": 0.2, "fit_seconds": 1.0, "predict_seconds": 0.1,
+    "popularity_at_20": 0.2, "niche_ndcg_at_20": 0.1, "fit_seconds": 1.0, "predict_seconds": 0.1,
 }  # fmt: skip
 TRIED: dict[str, Any] = {
     "replacement_epsilon": None, "neighbour_epsilon": None, "source": "books", "target": "films",

@@ -12,7 +12,7 @@ from tacit.errors import RequestError
 from tacit.experiments.results import METRICS, STARS
 from tacit.metrics.accuracy import mae, ranking, relevant_from, rmse
 from tacit.metrics.accuracy import slices as slices_of
-from tacit.metrics.lists import LENGTH, ListFigures, list_figures
+from tacit.metrics.lists import LENGTH, ListFigures, list_figures, ndcg_of, niche_users
 from tacit.models import Fitted, FittedLists, device_predict
 from tacit.models.lists.exclusion import PRESENCE_PUBLIC
 from tacit.models.lists.from_ratings import top_n
@@ -140,7 +140,7 @@ def list_columns(
     *,
     reports: Ratings | Reports | None = None,
 ) -> dict[str, Any]:
-    """Return six columns of a result row.
+    """Return the columns of top-N metrics of a result row.
 
     `lists`: rows that identify the users and the items to exclude, and a length -> lists of all
     users. `test`: the relevant rows. `reports`: the data that the model was fitted to, None for
@@ -153,14 +153,14 @@ def list_columns(
     known = known.where(_among(users, known))
     relevant = test.where(_among(users, test))
     counts = np.bincount(train.items, minlength=train.n_items)
-    figures = list_figures(
-        lists(known, LENGTH)[users],
-        np.searchsorted(users, relevant.users).astype(np.int32),
-        relevant.items,
-        counts,
-        counted=len(np.unique(train.users)),
-    )
-    return figure_columns(figures)
+    ranked = lists(known, LENGTH)[users]
+    people, items = np.searchsorted(users, relevant.users).astype(np.int32), relevant.items
+    figures = list_figures(ranked, people, items, counts, counted=len(np.unique(train.users)))
+    niche = niche_users(train.users, train.items, counts, train.n_users)[users]
+    return {
+        **figure_columns(figures),
+        "niche_ndcg_at_20": ndcg_of(niche, ranked, people, items, len(counts)),
+    }
 
 
 def figure_columns(metrics: ListFigures) -> dict[str, float]:

@@ -45,12 +45,13 @@ class ResultRow:
     people"), or None. `items`: columns of the public item table that the model used ("title,
     genres"), or None. `plugins`: the channel or model that comes from a plug-in, and the plug-in
     ("halfway of my-package 1.0"), or None. `cold_users`: number of users with a test rating and no
-    training rating, whom top-N metrics exclude for every model. None for none. `rmse_of_mean`: RMSE
-    of the mean of the true training ratings. `information_efficiency`: on the device, if the model
-    also ran without privacy, as `tacit.experiments.comparison.comparison` defines it. `slices`:
-    the error by decile of users and items, None unless requested. Seconds are wall seconds;
-    `predict_seconds` covers rating prediction. Metrics that a model or a scale does not have are
-    NaN.
+    training rating, whom top-N metrics exclude for every model. None for none. `niche_ndcg_at_20`:
+    NDCG@20 of the quarter of users whose items are least popular, NaN in rows of earlier versions.
+    `rmse_of_mean`: RMSE of the mean of the true training ratings. `information_efficiency`: on the
+    device, if the model also ran without privacy, as `tacit.experiments.comparison.comparison`
+    defines it. `slices`: the error by decile of users and items, None unless requested. Seconds are
+    wall seconds; `predict_seconds` covers rating prediction. Metrics that a model or a scale does
+    not have are NaN.
     """
 
     dataset: str
@@ -90,6 +91,7 @@ class ResultRow:
     hit_rate_at_20: float
     coverage_at_20: float
     popularity_at_20: float
+    niche_ndcg_at_20: float = math.nan
     fit_seconds: float
     predict_seconds: float
     slices: tuple[Slice, ...] | None = None
@@ -120,7 +122,7 @@ class ResultRow:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Parse the values of `to_dict`. Raises `DataError` for other keys."""
-        known = checked(cls, {**dict.fromkeys(OPTIONAL), **values}, METRICS)
+        known = checked(cls, {**dict.fromkeys((*OPTIONAL, *ADDED)), **values}, METRICS)
         if known["slices"] is not None:
             parts = (checked(Slice, part, ("slice_rmse",)) for part in known["slices"])
             known["slices"] = tuple(Slice(**part) for part in parts)
@@ -175,6 +177,8 @@ def _is_encodable(text: str) -> bool:
 MOST = 1 << 63
 """Upper bound of 64-bit integers, exclusive."""
 OPTIONAL = ("items", "plugins", "cold_users", "slices")
+ADDED = ("niche_ndcg_at_20",)
+"""Keys that rows of earlier versions do not have."""
 KEYS = tuple(field.name for field in fields(ResultRow) if field.name not in OPTIONAL)
 """Keys that every row has."""
 STARS = ("rmse", "mae", "rmse_of_mean", "information_efficiency", "precision_at_10",
@@ -183,7 +187,7 @@ STARS = ("rmse", "mae", "rmse_of_mean", "information_efficiency", "precision_at_
 LISTS = ("ndcg_at_20", "recall_at_20", "mrr", "hit_rate_at_20", "coverage_at_20",
          "popularity_at_20")  # fmt: skip
 """Metrics of top-20 lists over the complete catalogue, as `tacit.metrics.lists` defines them."""
-METRICS = (*STARS, *LISTS)
+METRICS = (*STARS, *LISTS, "niche_ndcg_at_20")
 TYPES: dict[Any, pl.DataType] = {
     float: pl.Float64(),
     float | None: pl.Float64(),

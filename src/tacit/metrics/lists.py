@@ -95,6 +95,33 @@ def list_figures(
     )
 
 
+NICHE = 0.25
+"""Share of users in the niche."""
+
+
+def niche_users(users: Codes, items: Codes, counts: NDArray[Any], n_users: int) -> Mask:
+    """Return the quarter of users whose items are least popular, shape (users,).
+
+    `users`, `items`: training rows, shape (n,). `counts`: training profiles per item. A user's
+    popularity is the mean count of their items; users without a row are not in the niche.
+    """
+    sums = np.bincount(users, weights=counts[items], minlength=n_users)
+    rows = np.bincount(users, minlength=n_users)
+    mean = np.where(rows > 0, sums / np.maximum(rows, 1), np.inf)
+    return mean <= np.quantile(mean[rows > 0], NICHE)
+
+
+def ndcg_of(some: Mask, lists: Codes, users: Codes, items: Codes, n_items: int) -> float:
+    """Return the NDCG of some users, a mask; other arguments as in `list_figures`.
+
+    NaN if none of them has a test item.
+    """
+    wanted = np.bincount(users, minlength=len(lists))
+    some = some & (wanted > 0)
+    ideal = np.cumsum(_discounts(LENGTH))[np.minimum(wanted[some], LENGTH) - 1]
+    return _mean(gains(lists, users, items, n_items, LENGTH)[some] / ideal)
+
+
 def gains(lists: Codes, users: Codes, items: Codes, n_items: int, length: int) -> Doubles:
     """Return the discounted cumulative gain of each list: sums of 1 / log2(rank + 1) over hits.
 

@@ -58,6 +58,9 @@ def compare(
     slices: Annotated[
         bool, typer.Option("--slices", help="Also report RMSE by decile of users and of items.")
     ] = False,
+    no_lists: Annotated[
+        bool, typer.Option("--no-lists", help="Do not compute top-N metrics.")
+    ] = False,
     factors: Annotated[
         int | None, typer.Option(help="Number of factors, for models with factors.")
     ] = None,
@@ -146,6 +149,7 @@ def compare(
         delta=delta,
         relevant=relevant,
         slices=slices,
+        lists=not no_lists,
         factors=factors,
         items=None if items is None else item_table(items),
     )

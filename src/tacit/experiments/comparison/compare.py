@@ -213,6 +213,7 @@ def compare(
     delta: float | str = 1e-6,
     relevant: float | None = None,
     slices: bool = False,
+    lists: bool = True,
     factors: int | None = None,
     items: pl.DataFrame | None = None,
     scale: RatingScale | str | None = None,
@@ -226,10 +227,11 @@ def compare(
     `data`: input of `as_ratings`, with `scale`, `columns` and its other options. `channels` and
     `models`: one or several names or objects. A `Channel` runs at its own epsilon only. `epsilons`:
     nats per value, per slot if the plan hides presence, per user for trainers with that unit;
-    numbers or decimal strings. `plan`: "rated", "catalogue" or "sample:K". Other arguments are
-    those of `tacit compare`. `path`: write the rows to this file (JSON), and Parquet and an
-    experiment file (TOML) next to it. `tacit compare` repeats the experiment file if the data are
-    in a file and everything compared has a name. The same call resumes an interrupted one.
+    numbers or decimal strings. `plan`: "rated", "catalogue" or "sample:K". `lists`: whether to
+    compute top-N metrics. Other arguments are those of `tacit compare`. `path`: write the rows to
+    this file (JSON), and Parquet and an experiment file (TOML) next to it. `tacit compare` repeats
+    the experiment file if the data are in a file and everything compared has a name. The same call
+    resumes an interrupted one.
     `engine`: where devices are simulated, such as `Spark("local[2]")`. Results do not depend on it.
 
     Raises `RequestError` for an invalid request, and `DataError` for invalid data.
@@ -251,6 +253,7 @@ def compare(
         delta=delta,
         relevant=relevant,
         slices=slices,
+        lists=lists,
         factors=factors,
         items=items,
     )

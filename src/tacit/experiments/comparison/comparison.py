@@ -67,10 +67,11 @@ class Comparison:
     scale. `items`: a public item table for models that use it (`tacit.readers.item_table`).
     `options`: settings of every model but the baselines. `delta`: of `tight_epsilon`, a decimal
     string. `mode`: strict, faithful or both, for trainers with both. `slices`: whether rows have
-    the error by decile of users and items. `only`: the epsilon of channels that run at a single
-    one. `plugged`: channels and models of plug-ins with their versions, so that rows of other
-    versions are not reused. `learner`: the learner of a name and mode. `make_plan`: the plan of a
-    name, channel and epsilon. `engine`: where devices are simulated, None for this process.
+    the error by decile of users and items. `lists`: whether rows have top-N metrics.
+    `only`: the epsilon of channels that run at a single one. `plugged`: channels and models of
+    plug-ins with their versions, so that rows of other versions are not reused. `learner`: the
+    learner of a name and mode. `make_plan`: the plan of a name, channel and epsilon. `engine`:
+    where devices are simulated, None for this process.
 
     Raises `RequestError` for an invalid plan, cap or delta, an option or item table that a model
     does not have, and an engine that cannot simulate the devices of a model.
@@ -86,6 +87,7 @@ class Comparison:
     relevant: float | None = None
     delta: str = "1e-6"
     slices: bool = False
+    lists: bool = True
     items: pl.DataFrame | None = field(default=None, repr=False)
     options: dict[str, object] = field(default_factory=dict[str, object])
     only: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -104,6 +106,11 @@ class Comparison:
         require_options(named, list(self.options))
         if self.items is not None and not any(each.reads_items for each in named):
             require_options(named, ["item_table"])
+        if not self.lists and not any(each.predicts for each in named):
+            raise RequestError(
+                "Without lists, no metric is left for top-N models; add a model that predicts "
+                "ratings, such as bias."
+            )
         _check_engine(self.engine, named)
 
     def cells(self, ratings: Ratings) -> list[ComparisonCell]:
@@ -163,6 +170,7 @@ class Comparison:
         settings = {"relevant": self.relevant, "delta": self.delta, **self.options}
         # Part of the key, so that rows without slices are not reused in a run with them.
         settings |= {"slices": True} if self.slices else {}
+        settings |= {} if self.lists else {"lists": False}
         settings |= {} if self.items is None else {"items": _digest(self.items)}
         settings |= {"plugins": list(self.plugged)} if self.plugged else {}
         return json.dumps(settings, sort_keys=True)

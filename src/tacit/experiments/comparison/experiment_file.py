@@ -81,6 +81,7 @@ def options(comparison: Comparison) -> dict[str, Any]:
         "folds": split.folds,
         "mode": comparison.mode,
         "model": ",".join(comparison.models),
+        "no-lists": not comparison.lists,
         "plan": comparison.plan,
         "relevant": comparison.relevant,
         "seeds": split.seeds,

@@ -25,7 +25,7 @@ from tacit.experiments.metric_columns import (
     rating_columns,
     relevant_rating,
 )
-from tacit.experiments.results import ResultRow
+from tacit.experiments.results import LISTS, ResultRow
 from tacit.learners import Learner, plugged
 from tacit.metrics.accuracy import Slice
 from tacit.models.lists.from_ratings import top_n
@@ -161,6 +161,8 @@ class Measurement:
         self, fitted: Any, train: Ratings, test: Ratings, where: str, data: Ratings | Reports
     ) -> dict[str, Any]:
         """Return the columns of top-N lists, with the relevant test items."""
+        if not self._asked.lists:
+            return dict.fromkeys((*LISTS, "niche_ndcg_at_20"), math.nan)
         relevant = test.where(test.values >= self._relevant)
 
         def lists(known: Ratings, length: int) -> Codes:

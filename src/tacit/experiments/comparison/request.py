@@ -210,6 +210,7 @@ def asked(
     delta: float | str = 1e-6,
     relevant: float | None = None,
     slices: bool = False,
+    lists: bool = True,
     factors: int | None = None,
     items: pl.DataFrame | None = None,
 ) -> CheckedRequest:
@@ -234,6 +235,7 @@ def asked(
         mode=mode,
         delta=_delta(delta),
         slices=slices,
+        lists=lists,
         items=items,
         options={} if factors is None else {"factors": whole("factors", factors, 0)},
         learner=_with_models(learnt.objects),

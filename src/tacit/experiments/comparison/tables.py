@@ -231,6 +231,7 @@ PRINTED = {
     "information_efficiency": "Information efficiency on the device",
     "f_score_at_10": "F-score at 10 among test items",
     "ndcg_at_20": "NDCG@20",
+    "niche_ndcg_at_20": "NDCG@20 of niche users",
     "recall_at_20": "Recall@20",
 }
 """Printed metrics. Result rows have more."""
