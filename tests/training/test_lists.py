@@ -12,7 +12,7 @@ from tacit.audit.replay import Recorder, replay
 from tacit.errors import CertificateError, RequestError
 from tacit.metrics.lists import list_figures
 from tacit.models.lists.denoised import spectrum
-from tacit.models.lists.ease_solution import low_rank_weights
+from tacit.models.lists.ease_solution import LowRankSolution
 from tacit.readers import synthetic
 from tacit.training import DPEase, DPPopularity, list_training
 from tacit.training import lists as ease
@@ -102,10 +102,9 @@ def test_at_a_large_epsilon_it_is_ease_of_people_of_norm_one(monkeypatch):
     monkeypatch.setattr(
         ease, "spectrum", lambda gram, edge: moments.append((gram, edge)) or spectrum(gram, edge)
     )
+    solve = LowRankSolution.of
     monkeypatch.setattr(
-        ease,
-        "low_rank_weights",
-        lambda factors, ridge: ridges.append(ridge) or low_rank_weights(factors, ridge),
+        LowRankSolution, "of", lambda factors, ridge: ridges.append(ridge) or solve(factors, ridge)
     )
     DPEase().fit(OWN, epsilon="2000")
     table = np.zeros((PEOPLE, ITEMS))
@@ -149,8 +148,8 @@ def test_lists_follow_tastes_where_the_budget_lets_them_and_counts_where_not():
 
     assert ndcg("dp-ease", "30") > 1.04 * ndcg("dp-popularity", "30")
     few = fit("dp-ease", own, epsilon="0.2")
-    assert few.weights.between is None
-    assert fit("dp-ease", own, epsilon="10").weights.between is not None
+    assert few.weights.directions is None
+    assert fit("dp-ease", own, epsilon="10").weights.directions is not None
 
 
 def test_without_a_device_everybody_gets_what_is_popular():

@@ -251,10 +251,10 @@ class Fitted:
         ratings = np.full((len(users), n), -np.inf, np.float32)
         for first in range(0, len(users), BLOCK):
             some = slice(first, min(first + BLOCK, len(users)))
-            found = form.candidates(self.people, users[some], rows_of(excluded, some), n)
-            predicted = self._ratings_of(users[some], found)
+            candidates = form.candidates(self.people, users[some], rows_of(excluded, some), n)
+            predicted = self._ratings_of(users[some], candidates)
             order = np.argsort(-predicted, axis=1, kind="stable")[:, :n]
-            codes[some] = np.take_along_axis(found, order, 1)
+            codes[some] = np.take_along_axis(candidates, order, 1)
             ratings[some] = np.take_along_axis(predicted, order, 1)
         return codes, ratings
 

@@ -25,13 +25,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
 from tacit.models.lists.denoised import spectrum
-from tacit.models.lists.ease_solution import dense, low_rank_weights
+from tacit.models.lists.ease_solution import LowRankSolution
 from tacit.models.lists.fitted import FittedLists
-from tacit.models.lists.item_weights import ItemWeights
+from tacit.models.lists.item_weights import Directions, ItemWeights
 from tacit.ratings import Ratings
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
@@ -169,11 +168,13 @@ class DPEase:
         retained = np.minimum(squares, self.clear * edge)
         pairs[np.diag_indices(size)] = retained
         factors = spectrum(pairs, edge).denoised(edge)
-        weights = low_rank_weights(factors, self.ridge * edge + squares - retained)
+        ridge = self.ridge * edge + squares - retained
         outside = np.maximum(counts.values, 0)
         outside *= OUTSIDE / max(float(outside.max()), 1.0)
-        between = _expanded(dense(weights), head) if factors.shape[1] else None
-        return ItemWeights(popularity=outside.astype(np.float32), between=between)
+        directions = None
+        if factors.shape[1]:
+            directions = _expanded(LowRankSolution.of(factors, ridge).directions(), head)
+        return ItemWeights(popularity=outside.astype(np.float32), directions=directions)
 
 
 def _pairs(few: CanonicalRatings, size: int, account: Account) -> tuple[Doubles, float]:
@@ -192,9 +193,17 @@ def _pairs(few: CanonicalRatings, size: int, account: Account) -> tuple[Doubles,
     return pairs + pairs.T, 2 * drawn * math.sqrt(size)
 
 
-def _expanded(weights: NDArray[np.float32], head: NDArray[np.bool_]) -> csr_array:
-    """Expand weights between the items in `head` to all items, shape (items, items)."""
-    codes, size = np.flatnonzero(head), len(weights)
-    start = np.concatenate([[0], np.cumsum(np.where(head, size, 0))])
-    shape = (len(head), len(head))
-    return csr_array((weights.ravel(), np.tile(codes, size), start), shape=shape)
+def _expanded(directions: Directions, head: NDArray[np.bool_]) -> Directions:
+    """Expand weights between the items in `head` to all items; others have no direction."""
+
+    def filled(values: NDArray[np.float32]) -> NDArray[np.float32]:
+        values_of_all = np.zeros((len(head), *values.shape[1:]), np.float32)
+        values_of_all[head] = values
+        return values_of_all
+
+    return Directions(
+        vectors=filled(directions.vectors),
+        spectrum=directions.spectrum,
+        left=filled(directions.left),
+        right=filled(directions.right),
+    )

@@ -25,7 +25,7 @@ from tacit.models.lists.denoised import (
     widened,
 )
 from tacit.models.lists.ease_from_reports import EMPHASES
-from tacit.models.lists.ease_solution import dense, low_rank_weights
+from tacit.models.lists.ease_solution import LowRankSolution
 from tacit.scale import RatingScale
 
 ONE = RatingScale.parse("there")
@@ -40,6 +40,13 @@ def plans(epsilon="1"):
 def moments(presence: PresenceMatrix) -> CoOccurrence:
     """In this process."""
     return co_occurrence(presence, Local(), InMemory())
+
+
+def entries(directions):
+    """W without its diagonal, shape (items, items)."""
+    W = directions.left_factors @ directions.of_items.T
+    np.fill_diagonal(W, 0)
+    return W
 
 
 def laid_out(presence: PresenceMatrix) -> np.ndarray:
@@ -186,7 +193,8 @@ def test_the_emphasis_and_ridge_are_those_of_least_error_on_held_out_users():
 
     def weights(of, step, emphasis):
         factors = spectrum(of.gram, of.edge, emphasis).denoised(of.edge)
-        return dense(low_rank_weights(factors, np.trace(of.gram) / 60 * 2 ** (step / 2)))
+        ridge = np.trace(of.gram) / 60 * 2 ** (step / 2)
+        return entries(LowRankSolution.of(factors, ridge).directions())
 
     for _ in range(8):
         data = interactions(perturb(own, plans("0.5")["catalogue"]))
@@ -200,8 +208,9 @@ def test_the_emphasis_and_ridge_are_those_of_least_error_on_held_out_users():
         best = min(least, key=least.__getitem__)
         bound = least[best] + 0.01 * (np.trace(other.gram) - least[best])
         step = min(step for step in range(-20, 21) if loss(best, step) <= bound)
-        between = EASE().fit(data).weights.between
-        if between is not None:  # not shrunk to popularity alone
+        directions = EASE().fit(data).weights.directions
+        if directions is not None:  # not shrunk to popularity alone
+            between = entries(directions)
             expected = weights(known + other, step, best)
             multiple = (between * expected).sum() / (expected**2).sum()
             assert between == pytest.approx(multiple * expected, abs=1e-5)
@@ -231,7 +240,7 @@ def test_both_products_are_of_one_matrix(own, plan):
 def test_the_provider_scores_debiased_rows(own):
     fitted = EASE(ridge=9).fit(interactions(perturb(own, plans()["sample"])))
     C = laid_out(fitted.presence)
-    scores = C @ fitted.weights.between
+    scores = C @ entries(fitted.weights.directions)
     lists = fitted.lists(own, 3, where="provider")
     for u in range(own.n_users):
         assert scores[u, lists[u]] == pytest.approx(np.sort(scores[u])[::-1][:3], abs=1e-4)
@@ -276,8 +285,8 @@ def test_lists_of_people_who_follow_their_taste_are_better_than_what_is_popular(
 
 @pytest.mark.parametrize("name", ["ease", "graph-filter"])
 def test_lists_from_a_person_s_own_reports_are_worse_than_those_made_at_home(name, ndcg):
-    """By 1.35 and 1.4 times; of single draws one in forty is below 1.15."""
-    assert ndcg(name, "1") > 1.15 * ndcg(name, "1", "provider")
+    """By 1.3 to 1.6 and 1.75 to 1.87 times, in six means of five draws each."""
+    assert ndcg(name, "1.5") > 1.15 * ndcg(name, "1.5", "provider")
 
 
 def test_what_cannot_be_learnt_from_is_refused_with_a_sentence(own):

@@ -16,8 +16,7 @@ from tacit.models.lists.co_occurrence import CoOccurrence
 from tacit.models.lists.denoised import CoOccurrenceSpectrum, Precision, spectrum
 from tacit.models.lists.ease_solution import (
     HeldOutLoss,
-    dense,
-    low_rank_weights,
+    LowRankSolution,
     ridge_at,
     smallest_step,
 )
@@ -27,7 +26,6 @@ from tacit.models.lists.shrinkage import (
     PROVIDER,
     Blend,
     HeldOutSums,
-    WeightFactors,
     chosen_blend,
     held_out_sums,
     judged_folds,
@@ -49,8 +47,8 @@ class _Choice(NamedTuple):
 class _Pair(NamedTuple):
     """Weights for true rows, and for debiased reports."""
 
-    device: WeightFactors
-    provider: WeightFactors
+    device: LowRankSolution
+    provider: LowRankSolution
 
 
 def at_ridge(everybody: CoOccurrence, ridge: float) -> ItemWeights:
@@ -59,8 +57,8 @@ def at_ridge(everybody: CoOccurrence, ridge: float) -> ItemWeights:
     factors = spectrum(everybody.gram, everybody.edge).denoised(everybody.edge)
     if not factors.shape[1]:
         return ItemWeights(popularity=counts)
-    weights = dense(low_rank_weights(factors, ridge))
-    return ItemWeights(popularity=np.zeros_like(counts), between=weights)
+    directions = LowRankSolution.of(factors, ridge).directions()
+    return ItemWeights(popularity=np.zeros_like(counts), directions=directions)
 
 
 def shrunk(
@@ -78,8 +76,8 @@ def shrunk(
         known, held = everybody - parts[number], presence.where(fold == number)
         weights = _weights(known, choice, np.float32)
         mean = known.counts / known.people
-        device.append(held_out_sums(held, mean, weights.device, noisy_rows=False))
-        provider.append(held_out_sums(held, mean, weights.provider, noisy_rows=True))
+        device.append(held_out_sums(held, mean, weights.device.weights, noisy_rows=False))
+        provider.append(held_out_sums(held, mean, weights.provider.weights, noisy_rows=True))
     weights = _weights(everybody, choice, np.float64)
     return (
         _blended(everybody, weights.device, chosen_blend(HeldOutSums.over(device), DEVICE)),
@@ -107,8 +105,8 @@ def _weights(moments: CoOccurrence, choice: _Choice, precision: Precision) -> _P
     pairs = _spectrum(moments, choice.emphasis, precision)
     ridge = ridge_at(moments, choice.step)
     return _Pair(
-        low_rank_weights(pairs.denoised(moments.edge), ridge),
-        low_rank_weights(pairs.denoised(moments.spectral_edge), ridge + moments.variance),
+        LowRankSolution.of(pairs.denoised(moments.edge), ridge),
+        LowRankSolution.of(pairs.denoised(moments.spectral_edge), ridge + moments.variance),
     )
 
 
@@ -116,8 +114,8 @@ def _spectrum(moments: CoOccurrence, emphasis: float, precision: Precision) -> C
     return spectrum(moments.gram, moments.edge, emphasis, precision=precision)
 
 
-def _blended(everybody: CoOccurrence, weights: WeightFactors, blend: Blend) -> ItemWeights:
+def _blended(everybody: CoOccurrence, weights: LowRankSolution, blend: Blend) -> ItemWeights:
     """Return beta m + lambda x W."""
     popularity = (blend.popularity * everybody.counts / everybody.people).astype(np.float32)
-    between = dense(weights, blend.weights) if blend.weights else None
-    return ItemWeights(popularity=popularity, between=between)
+    directions = weights.directions(blend.weights) if blend.weights else None
+    return ItemWeights(popularity=popularity, directions=directions)

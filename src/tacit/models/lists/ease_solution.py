@@ -6,9 +6,10 @@ Without noise, P is one inverse, and the loss a product with the sparse rows of 
 search uses single precision for both. With noise, G is replaced by F F' of d columns above its
 noise. By Woodbury's identity
 
-    P = (I - F S F') / ridge,    S = (F'F + ridge I)^-1,    B_ij = (F S F')_ij / (1 - (F S F')_jj),
+    P = (I - F S F' / ridge) / ridge,    S = (I + F'F / ridge)^-1,
 
-and the loss requires X'X F alone, of which the debiased G of held-out users is an estimate.
+B is of low rank but for its diagonal, which no list uses, and the loss requires X'X F alone, of
+which the debiased G of held-out users is an estimate.
 """
 
 from collections.abc import Callable
@@ -16,13 +17,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, inv
+from scipy.linalg import cholesky, eigh, inv
 from scipy.linalg.lapack import dpotri, spotri
 from scipy.sparse import csr_array
 
 from tacit.kernels.layout import row_sums
 from tacit.models.lists.co_occurrence import CoOccurrence
+from tacit.models.lists.item_weights import Directions
 from tacit.models.lists.shrinkage import WeightFactors
+from tacit.wire.model_header import MOST_FACTORS
 
 Array = NDArray[np.float32] | NDArray[np.float64]
 Doubles = NDArray[np.float64]
@@ -65,18 +68,48 @@ def _inverse(gram: Array, ridge: float) -> Array:
     return np.ascontiguousarray(inverse)
 
 
-def low_rank_weights(factors: Doubles, ridge: float | Doubles) -> WeightFactors:
-    """Return B for G = F F'. `factors`: F, shape (items, d). `ridge`: one, or one per item."""
-    scaled = factors / np.broadcast_to(ridge, len(factors))[:, None]
-    left = scaled @ inv(np.eye(factors.shape[1]) + factors.T @ scaled, check_finite=False)
-    return WeightFactors(left, factors / (1 - (left * factors).sum(1))[:, None])
+@dataclass(frozen=True, eq=False)
+class LowRankSolution:
+    """B for G = F F' and a ridge r_i per item, without its diagonal:
 
+        B_ij = f_i S f_j / (r_i t_j),    S = (I + F' R^-1 F)^-1,    t_j = 1 - f_j S f_j / r_j
 
-def dense(weights: WeightFactors, multiple: float = 1.0) -> NDArray[np.float32]:
-    """Return all entries of the weights, shape (items, items)."""
-    entries = (weights.left @ (multiple * weights.right).T).astype(np.float32)
-    np.fill_diagonal(entries, 0)
-    return entries
+    `factors`: F, shape (items, d). `inner`: S. `item_scale`: 1 / r. `score_scale`: 1 / t.
+    """
+
+    factors: Doubles
+    inner: Doubles
+    item_scale: Doubles
+    score_scale: Doubles
+
+    @classmethod
+    def of(cls, factors: Doubles, ridge: float | Doubles) -> "LowRankSolution":
+        """Solve for factors and a ridge, one for all items or one per item."""
+        item_scale = 1 / np.broadcast_to(ridge, len(factors))
+        scaled = factors * item_scale[:, None]
+        inner = inv(np.eye(factors.shape[1]) + factors.T @ scaled, check_finite=False)
+        rest = 1 - ((scaled @ inner) * factors).sum(1)
+        return cls(factors, inner, item_scale, 1 / rest)
+
+    @property
+    def weights(self) -> WeightFactors:
+        """B as two factors."""
+        left = (self.factors * self.item_scale[:, None]) @ self.inner
+        return WeightFactors(left, self.factors * self.score_scale[:, None])
+
+    def directions(self, multiple: float = 1.0) -> Directions:
+        """B as orthonormal directions, at most 1,024: F S F' = V diag(spectrum) V'."""
+        root = self.factors @ cholesky(self.inner, lower=True, check_finite=False)
+        values, turn = eigh(root.T @ root)
+        clear = values > values[-1] * np.finfo(np.float32).eps
+        clear[:-MOST_FACTORS] = False
+        vectors = (root @ turn[:, clear]) / np.sqrt(values[clear])
+        return Directions(
+            vectors=vectors.astype(np.float32),
+            spectrum=(values[clear] * self.item_scale.mean() * multiple).astype(np.float32),
+            left=(self.item_scale / self.item_scale.mean()).astype(np.float32),
+            right=self.score_scale.astype(np.float32),
+        )
 
 
 @dataclass(frozen=True, eq=False)

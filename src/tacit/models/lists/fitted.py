@@ -213,17 +213,14 @@ class FittedLists:
         return cells(seen, len(self.item_ids)).astype(np.float32)
 
     def _by_reports(self, some: slice | Codes) -> Floats:
-        """Return scores of some users' reports, without the contribution of an item's own one."""
+        """Return scores of some users' reports."""
         weights = self.provider_weights
         if weights is None:
             return self._debiased(self.weights, some)
-        scores = self._debiased(weights, some)
-        if weights.directions is not None:
-            scores -= self.presence.dense(some) * weights.directions.diagonal
-        return self.presence.unowned(scores, some)
+        return self.presence.unowned(self._debiased(weights, some), some)
 
     def _debiased(self, weights: ItemWeights, some: slice | Codes) -> Floats:
-        """Return popularity + C W for some users: scores of the reports, debiased."""
+        """Return popularity + C W for some users, W without its diagonal if C is noisy."""
         presence, popularity = self.presence, weights.popularity
         up = presence.gain[some].astype(np.float32)[:, None]
         reported = weights.scores(presence.reported[some].astype(np.float32))
@@ -234,7 +231,10 @@ class FittedLists:
         queried = everything if presence.asked is None else presence.asked[some].astype(np.float32)
         silent = weights.scores(queried) - popularity
         down = up * presence.unrated[some].astype(np.float32)[:, None]
-        return np.asarray(scores - silent * down, np.float32)
+        scores -= silent * down
+        if weights.directions is not None:
+            scores -= presence.dense(some) * weights.directions.diagonal
+        return np.asarray(scores, np.float32)
 
 
 # Conversion of a fitted top-N model to the list model that devices download.
