@@ -2,10 +2,14 @@
 
 from html import escape
 
+import numpy as np
 import pytest
 
 from tacit.cli import main
+from tacit.learners import learner
+from tacit.metrics.accuracy import rmse
 from tacit.readers import synthetic
+from tacit.training import STRICT_TRAININGS
 
 
 def run(capsys, *arguments):
@@ -72,3 +76,38 @@ def test_made_up_data_have_nothing_to_protect(capsys):
     status, _, err = run(capsys, "--private")
     assert status == 1
     assert "--private requires DATA" in err
+
+
+@pytest.mark.parametrize("name", [name for name in STRICT_TRAININGS if learner(name).predicts])
+def test_every_trainer_of_ratings_is_compared_with_itself_without_noise(name, data, capsys):
+    """The table has the requested epsilons alone, in the trainer's unit."""
+    few = ["--model", name, "--epsilon", "1,8", "--scale", "1:5:1"]
+    status, out, err = run(capsys, data, *few)
+    assert status == 0, err
+    assert f"{name} without privacy is approximated by {name} at epsilon 999." in err
+    lines = [line.split() for line in out.splitlines()]
+    assert [line[0] for line in lines if len(line) == 4] == ["1", "8"]
+    assert f"epsilon per {learner(name).settings.unit}" in out
+
+
+def test_a_trainer_s_epsilons_are_below_the_one_that_stands_for_no_privacy(data, capsys):
+    few = ["--model", "dp-bias", "--epsilon", "1,999", "--scale", "1:5:1"]
+    status, _, err = run(capsys, data, *few)
+    assert status == 1
+    assert "Epsilons of a trainer must be below 999, which stands for no privacy, got 999" in err
+
+
+@pytest.mark.parametrize("name", ["dp-bias", "dpss", "dpsaobj++", "dpsaout", "dp-covariance"])
+def test_at_999_nats_the_noise_of_a_trainer_is_negligible(name):
+    """Two fits differ by at most .003 of the gain over the mean rating; at 8 nats by up to .1."""
+    own = synthetic(300, 100, 9000)
+    held = np.random.default_rng(0).random(len(own)) < 0.2
+    train, test = own.where(~held), own.where(held)
+
+    def error(epsilon):
+        fitted = learner(name).fit(train, epsilon=epsilon, delta="1e-6", rng=0)
+        return rmse(test.values, fitted.predict_codes(test.users, test.items))
+
+    first, second = error("999"), error("999")
+    gain = rmse(test.values, np.full(len(test), train.values.mean())) - first
+    assert abs(first - second) < 0.02 * gain

@@ -31,6 +31,14 @@ def test_workers_are_other_processes_with_a_thread_each(spark: Spark):
 
 
 @pytest.mark.spark
+def test_imports_of_a_worker_are_collected_after_its_first_task_at_most(spark: Spark):
+    """PySpark collects garbage after every task."""
+    spark.over(kernels.where, matrices(40, 8), SHARED)
+    places = spark.over(kernels.where, matrices(40, 8), SHARED)
+    assert all(place.exempt > 10_000 for place in places)
+
+
+@pytest.mark.spark
 def test_megabytes_that_all_blocks_share_and_blocks_of_several(spark: Spark):
     """Spark splits a broadcast every four mebibytes, and a block outgrows what a page holds."""
     shared = Scale(2.0, np.random.default_rng(0).normal(size=800_000))

@@ -1,5 +1,6 @@
 """Kernels for tests of engines, in a module of their own so that other processes find them."""
 
+import gc
 import os
 from typing import NamedTuple
 
@@ -10,15 +11,16 @@ from tacit.testing.engines import MatrixRows, Scale
 
 
 class Where(NamedTuple):
-    """Who did it, and with how many threads."""
+    """Who did it, with how many threads, and how many objects exempt from garbage collection."""
 
     process: int
     threads: int
+    exempt: int
 
 
 def where(block: MatrixRows, shared: Scale) -> Where:
     """The process that ran the kernel."""
-    return Where(os.getpid(), numba.get_num_threads())
+    return Where(os.getpid(), numba.get_num_threads(), gc.get_freeze_count())
 
 
 def objects(block: MatrixRows, shared: Scale) -> MatrixRows:

@@ -1,10 +1,11 @@
 """Engine of a cluster, or of one machine's cores: one Spark task per block."""
 
+import gc
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
@@ -235,6 +236,7 @@ class _Task:
                     pa.array([x], t) for x, t in zip((index, fault, result), kinds, strict=True)
                 ]
                 yield pa.record_batch(cells, ["place", "fault", "result"])
+        _exempt_imports_from_collection()
 
     def _outcome(self, blocks: list[Any]) -> tuple[str | None, bytes]:
         """Return the packed result, or the name of a `TacitError` and its message."""
@@ -244,6 +246,16 @@ class _Task:
             return None, _fitting(pack(result))
         except TacitError as error:
             return type(error).__name__, str(error).encode()
+
+
+@cache
+def _exempt_imports_from_collection() -> None:
+    """Exempt what this worker has imported from garbage collection.
+
+    PySpark collects garbage after every task. Over all objects of the imported modules this takes
+    longer than a small task.
+    """
+    gc.freeze()
 
 
 def _fitting(packed: bytes) -> bytes:

@@ -101,9 +101,8 @@ def choose_epsilon(
     from tacit.collection.named_plans import check_channels
     from tacit.experiments.choice.private_choice import PROVIDER, PrivateChoice, check_place
     from tacit.experiments.choice.report import Criteria, choosing
-    from tacit.experiments.choice.tradeoff import MEAN, require_several, tradeoff
+    from tacit.experiments.choice.tradeoff import WITHOUT_NOISE, require_several, tradeoff, trial
     from tacit.experiments.comparison.compare import experiment
-    from tacit.experiments.comparison.comparison import Comparison
     from tacit.experiments.comparison.request import epsilon_texts
     from tacit.learners import learner
     from tacit.metrics.split import SplitProtocol
@@ -123,6 +122,10 @@ def choose_epsilon(
         check_place(model, known.where, where or PROVIDER)
     elif data is not None:
         options.notice(f"The true ratings in {data} are evaluated without any privacy.")
+    if known.is_trainer and not private:
+        options.notice(
+            f"{model} without privacy is approximated by {model} at epsilon {WITHOUT_NOISE}."
+        )
     ratings = options.load(data, format, scale, columns, rounding) if data else synthetic()
     criteria = Criteria(weight=weight, most_loss=most_loss, least_strength=least_strength)
     run = Provenance.of(ratings, options.typed(), protected=private)
@@ -132,11 +135,9 @@ def choose_epsilon(
         declared = choosing(choice.experiment(ratings), of_rows, criteria, run)
         options.notice(f"Privacy cost of choosing epsilon: {choice.guarantee.sentence}")
     else:
-        trial = Comparison(
-            channels=(channel,), models=(MEAN, model), epsilons=grid, protocol=protocol
-        )
         of_rows = partial(tradeoff, where=where or known.where[-1])
-        declared = choosing(experiment(trial, ratings), of_rows, criteria, run)
+        trials = experiment(trial(known, channel, grid, protocol), ratings)
+        declared = choosing(trials, of_rows, criteria, run)
     rows = execute(declared, None, report)
     if figure is not None:
         _draw(of_rows(rows), criteria, figure)
