@@ -6,7 +6,8 @@ outside is in a `Registry`.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from tacit import plugins
 from tacit.errors import RequestError, shown, whole
@@ -130,3 +131,37 @@ def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -
                 f"{shown(value)}."
             )
     return type(member)(**{**known, **settings})
+
+
+def parse_setting(member: object, name: str, key: str, text: str) -> Any:
+    """Parse the text of a setting by the type of its field, as typed on the command line.
+
+    "none" stands for None, "true" and "false" for Booleans. Raises `RequestError` for a text of
+    another type, and for a setting whose type has no text, such as an engine.
+    """
+    hint = get_type_hints(type(member)).get(key)
+    kinds = get_args(hint) if isinstance(hint, UnionType) or get_origin(hint) is Union else (hint,)
+    for kind in kinds:
+        choices = get_args(kind) if get_origin(kind) is Literal else CHOICES.get(kind, ())
+        if choices:
+            known = {str(each).lower(): each for each in choices}
+            if text in known:
+                return known[text]
+        elif kind in (int, float):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    raise RequestError(f"{key} of {name} must be {_allowed(kinds)}, got '{text}'.")
+
+
+CHOICES: dict[Any, tuple[Any, ...]] = {bool: (True, False), NoneType: (None,)}
+WORDS: dict[Any, str] = {int: "an integer", float: "a number", bool: "true or false"}
+
+
+def _allowed(kinds: Sequence[Any]) -> str:
+    """Return what a setting of these types may be, in words."""
+    words = [WORDS[kind] for kind in kinds if kind in WORDS]
+    words += [each for kind in kinds if get_origin(kind) is Literal for each in get_args(kind)]
+    words += ["none"] if NoneType in kinds and words else []
+    return " or ".join(words) or "set in Python"

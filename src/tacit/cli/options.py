@@ -99,6 +99,14 @@ CatalogueFile = Annotated[
         rich_help_panel="Data",
     ),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a setting of the model or trainer, as listed by `tacit list`. Repeatable.",
+    ),
+]
 ItemsFile = Annotated[
     Path | None,
     typer.Option(

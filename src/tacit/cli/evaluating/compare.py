@@ -64,6 +64,7 @@ def compare(
     factors: Annotated[
         int | None, typer.Option(help="Number of factors, for models with factors.")
     ] = None,
+    changed: options.Settings = None,
     json: Annotated[
         Path | None, typer.Option(help="Write the result rows to this file (JSON).")
     ] = None,
@@ -151,6 +152,7 @@ def compare(
         slices=slices,
         lists=not no_lists,
         factors=factors,
+        settings=changed or (),
         items=None if items is None else item_table(items),
     )
     scale = options.scale_of(scale, implicit)

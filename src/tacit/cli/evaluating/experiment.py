@@ -24,17 +24,16 @@ def again(context: typer.Context, path: Path) -> NoReturn:
     whose experiment file would overwrite this one.
     """
     extra = [
-        each.name
+        each.opts[0]
         for each in context.command.params
         if each.name in context.params
         and each.name not in ELSEWHERE
-        and context.params[each.name] != each.default
+        and (context.params[each.name] or None) != (each.default or None)
     ]
     if extra:
-        shown = ", ".join(f"--{name.replace('_', '-')}" for name in extra)
         raise RequestError(
-            f"{path} defines the complete experiment, so {shown} cannot be combined with it. Set "
-            "these options in the file."
+            f"{path} defines the complete experiment, so {', '.join(extra)} cannot be "
+            "combined with it. Set these options in the file."
         )
     from tacit.experiments.comparison.experiment_file import read
     from tacit.experiments.results import ROWS, writable
@@ -58,9 +57,12 @@ def recorded(context: typer.Context) -> "Recorded":
 
 
 def _arguments(options: Mapping[str, Any]) -> list[str]:
-    """Format options as command-line arguments, lists comma-separated."""
+    """Format options as command-line arguments: lists comma-separated, settings one by one."""
     typed: list[str] = []
     for name, value in options.items():
+        if name == "set":
+            typed += [part for each in value for part in ("--set", str(each))]
+            continue
         listed = cast(list[object], value) if isinstance(value, list) else [value]
         shown = ",".join(map(str, listed))
         typed += [f"--{name}"] if value is True else [f"--{name}", shown]

@@ -1,5 +1,6 @@
 """`tacit fit`: fit a model to reports, or to ratings that are perturbed first."""
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -60,6 +61,7 @@ def fit(
     factors: Annotated[
         int | None, typer.Option(help="Number of factors, for a model with factors.")
     ] = None,
+    changed: options.Settings = None,
     mode: Annotated[str, typer.Option(help="Trainer mode: strict or faithful.")] = "strict",
     delta: Annotated[float, typer.Option(help="Delta of a trainer that requires one.")] = 1e-6,
     seed: Annotated[int, typer.Option(help="Seed of the model's initialization.")] = 0,
@@ -101,12 +103,13 @@ def fit(
     _not_drawn_anew(epsilon, state)
     from tacit.experiments.progress import share
     from tacit.experiments.results import writable
-    from tacit.learners import learner, require_options
+    from tacit.learners import learner, parsed_settings, require_options
     from tacit.privacy.ledger import epsilon_text
 
     writable(output, read=(data, catalogue, people, items))
     settings = _settings(factors, items)
-    _check_names(model, channel, plan, settings)
+    changed = changed or []
+    _check_names(model, mode, channel, plan, settings, changed)
     epsilon = None if epsilon is None else epsilon_text(epsilon)
     from_reports = data is None or is_reports(data)
     trained = model is not None and is_training(model, epsilon, from_reports)
@@ -121,6 +124,7 @@ def fit(
     model, promised = model or model_for(source), None
     chosen = learner(model, mode)
     require_options([chosen], list(settings))
+    settings |= parsed_settings([chosen], changed)
     with learning(model, engine, master, state) as there, share("fitting") as advance:
         if trained:
             fitted = chosen.fit(
@@ -140,17 +144,28 @@ def fit(
         options.notice(f"Published in {publish} as {address}.")
 
 
-def _check_names(model: str | None, channel: str, plan: str | None, settings: Settings) -> None:
-    """Validate model, channel, plan and settings before data are read. Raises `RequestError`."""
+def _check_names(
+    model: str | None,
+    mode: str,
+    channel: str,
+    plan: str | None,
+    settings: Settings,
+    changed: Sequence[str],
+) -> None:
+    """Validate model, channel, plan and settings before data are read. Raises `RequestError`.
+
+    `changed`: further settings, each NAME=VALUE.
+    """
     from tacit.collection.named_plans import check_channels
     from tacit.experiments.defaults import RANDOM
-    from tacit.learners import learner, require_options
+    from tacit.learners import learner, parsed_settings, require_options
 
     check_channels([channel], plan or STARS_PLAN)
     if model == RANDOM:
         raise RequestError("Random lists are not fitted to data. Choose another --model.")
     if model is not None:
         require_options([learner(model)], list(settings))
+        parsed_settings([learner(model, mode)], changed)
 
 
 def _settings(factors: int | None, items: Path | None) -> Settings:

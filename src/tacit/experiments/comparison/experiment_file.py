@@ -88,8 +88,18 @@ def options(comparison: Comparison) -> dict[str, Any]:
         "slices": comparison.slices,
         "split": split.kind,
         "test-share": split.share,
-        **comparison.options,
+        "factors": comparison.options.get("factors"),
+        "set": [
+            f"{name}={_text(value)}"
+            for name, value in comparison.options.items()
+            if name != "factors"
+        ],
     }
+
+
+def _text(value: object) -> str:
+    """Return a setting as typed on the command line."""
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def write(
@@ -111,7 +121,7 @@ def write(
     settings = {
         name: value
         for name, value in sorted(request.items())
-        if value is not None and value is not False  # 0 is a value
+        if value is not None and value is not False and value != []  # 0 is a value
     }
     first = {"data": settings.pop("data")} if "data" in settings else {}
     lines = {name: _in_file(value, path) for name, value in (first | settings).items()}

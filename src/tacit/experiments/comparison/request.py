@@ -16,8 +16,15 @@ from tacit.collection.plan import Plan
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError, shown, whole
 from tacit.experiments.comparison.comparison import Comparison
-from tacit.experiments.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for, with_baselines
-from tacit.learners import Learner, learner, plugged
+from tacit.experiments.defaults import (
+    BASELINES,
+    STARS_MODEL,
+    STARS_PLAN,
+    model_for,
+    plan_for,
+    with_baselines,
+)
+from tacit.learners import Learner, learner, parsed_settings, plugged
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Ratings
@@ -212,9 +219,11 @@ def asked(
     slices: bool = False,
     lists: bool = True,
     factors: int | None = None,
+    settings: Sequence[str] = (),
     items: pl.DataFrame | None = None,
 ) -> CheckedRequest:
-    """Validate a request. Arguments are those of `tacit.compare`, epsilons in nats.
+    """Validate a request. Arguments are those of `tacit.compare`, epsilons in nats. `settings`: of
+    all models but the baselines, each NAME=VALUE.
 
     Raises `RequestError` for an invalid name, number or mode, and for an invalid combination.
     """
@@ -223,6 +232,10 @@ def asked(
     if mode not in MODES:
         raise RequestError(f"mode must be one of {', '.join(MODES)}, got '{mode}'.")
     plan_name = _text("plan", plan or STARS_PLAN)
+    find = _with_models(learnt.objects)
+    named = [find(name, mode) for name in learnt.names if name not in BASELINES]
+    options = parsed_settings(named, settings)
+    options |= {} if factors is None else {"factors": whole("factors", factors, 0)}
     check_channels([name for name in via.names if name not in via.objects], plan_name)
     comparison = Comparison(
         channels=via.names,
@@ -237,8 +250,8 @@ def asked(
         slices=slices,
         lists=lists,
         items=items,
-        options={} if factors is None else {"factors": whole("factors", factors, 0)},
-        learner=_with_models(learnt.objects),
+        options=options,
+        learner=find,
         make_plan=_with_channels(via.objects),
     )
     plugins = [plugged(name, None) for name in via.names]
