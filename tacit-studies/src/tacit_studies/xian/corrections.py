@@ -82,7 +82,7 @@ CORRECTIONS = (
     Correction(
         "the theorems are about exact minimizers",
         "descent stops before one is reached",
-        "rows are solved by Cholesky",
+        "each row is the exact solution of a ridge regression",
         "tests/training/test_xian.py test_a_solve_is_a_ridge_regression",
     ),
     Correction(
