@@ -129,3 +129,14 @@ def test_sparse_products_are_added():
 
 def test_a_registry_row_a_model():
     assert list(LIST_MODELS) == ["random", "popularity", "ease", "graph-filter"]
+
+
+def test_a_table_of_low_rank_has_a_graph_filter():
+    """133 users and 119 items with 20 different columns: more directions than the rank."""
+    chance = np.random.default_rng(0)
+    columns = (chance.random((133, 20)) < 0.3).astype(float)
+    table = columns[:, np.arange(119) % 20]
+    table[table.sum(1) == 0, 0] = 1
+    own = world(table)
+    lists = fit("graph-filter", own).lists(own, 5)
+    assert (lists[table.sum(1) < 114] >= 0).all()
