@@ -228,3 +228,15 @@ def test_settings_that_make_no_sense_are_refused(
 ) -> None:
     with pytest.raises(RequestError, match=said):
         fit("completion", ratings, **settings)
+
+
+def test_equation_five_fails_for_a_single_entry_that_is_not_reported():
+    """Theta is 0 but at (0, 0), and all other entries are reported without noise: the least norm
+    within any rho is 0, so the error is that entry's, and no C p^-1/2 rho bounds it as rho falls."""
+    users, items = (each.ravel()[1:] for each in np.indices((6, 5)))
+    frame = pl.DataFrame({"user": users, "item": items, "rating": np.zeros(len(users))})
+    ratings = from_frame(frame, scale="-1:1:1")
+    for rho in (0.1, 0.001):
+        fitted = fit("completion", ratings, rho=rho, biases=False)
+        codes = np.zeros(1, np.int32)
+        assert fitted.predict_codes(codes, codes) == pytest.approx([0], abs=1e-6)
