@@ -333,6 +333,7 @@ def test_the_experiment_file_repeats_every_option_of_the_command(tmp_path, run, 
     written |= {name.replace("-", "_") for name in experiment_file.options(every)}
     assert {"data", "scale", "columns", "positive_only"} <= written
     if_given = {"catalogue", "people", "items", "format", "rounding", "person_epsilon", "factors"}
-    parameters = set(inspect.signature(compare_command).parameters) - {"context"}
+    assert "set" in written  # as `changed`
+    parameters = set(inspect.signature(compare_command).parameters) - {"context", "changed"}
     assert parameters - written - if_given - set(experiment.WHERE) == {"implicit"}  # as a scale
     assert run("compare", tmp_path / "out.toml", "--json", tmp_path / "again.json")[0] == 0
