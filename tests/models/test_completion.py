@@ -231,8 +231,8 @@ def test_settings_that_make_no_sense_are_refused(
 
 
 def test_equation_five_fails_for_a_single_entry_that_is_not_reported():
-    """Theta is 0 but at (0, 0), and all other entries are reported without noise: the least norm
-    within any rho is 0, so the error is that entry's, and no C p^-1/2 rho bounds it as rho falls."""
+    """Theta is 0 but at (0, 0), and all other entries are reported without noise. The least norm
+    within any rho is 0, so the error is that entry, and no C p^-1/2 rho bounds it as rho falls."""
     users, items = (each.ravel()[1:] for each in np.indices((6, 5)))
     frame = pl.DataFrame({"user": users, "item": items, "rating": np.zeros(len(users))})
     ratings = from_frame(frame, scale="-1:1:1")

@@ -21,7 +21,8 @@ CORRECTIONS = (
         "Theorem 2: one person changes s(i, j) by SS(i, j)",
         "not if the person rated one of the two, nor if products of centred ratings are "
         "negative; SS itself may be negative",
-        "`moved` checks a pair; SS is made positive, at least 10^-6, also where |r'| is 0 and SS tends to infinity",
+        "`moved` checks a pair; SS is made positive, at least 10^-6, also where |r'| is 0 and SS "
+        "tends to infinity",
         "theorems",
     ),
     Correction(
