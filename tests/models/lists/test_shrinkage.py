@@ -123,8 +123,8 @@ def test_weights_are_used_only_where_the_gain_is_certain():
 
 @pytest.mark.parametrize("name", ["ease", "graph-filter"])
 def test_users_without_common_tastes_get_what_is_popular(name):
-    """Independent items: popularity is the best list. In 8 of 10 fits at least nothing is added;
-    each fit adds weights with a probability of about .02."""
+    """Independent items: popularity is the best list. Of 150 fits each, 1 of EASE and none of the
+    graph filter added weights; of 10, at least 7 are popularity."""
     chance = np.random.default_rng(0)
     own = world(chance.random((600, 40)) < np.geomspace(0.5, 0.05, 40))
     popular = 0
@@ -132,7 +132,7 @@ def test_users_without_common_tastes_get_what_is_popular(name):
         fitted = fit(name, perturb(each, plans("1")["catalogue"]))
         weights = fitted.weights
         popular += weights.between is None and weights.directions is None
-    assert popular >= 8
+    assert popular >= 7
 
 
 def test_the_provider_s_scores_are_corrected_for_a_slot_s_own_report(own):
