@@ -83,3 +83,5 @@ def test_a_comparison_repeats_its_settings(data, tmp_path, capsys):
     toml = str(first.with_suffix(".toml"))
     status, _, err = run(capsys, "compare", toml, "--set", "ridge=1")
     assert (status, "so --set cannot be combined with it" in err) == (1, True)
+    status, _, err = run(capsys, "compare", toml, "--factors", "0")
+    assert (status, "so --factors cannot be combined with it" in err) == (1, True)

@@ -104,7 +104,7 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Change a setting of the model or trainer, as listed by `tacit list`. Repeatable.",
+        help="Change a setting of the model or trainer, such as ridge=5. Repeatable.",
     ),
 ]
 ItemsFile = Annotated[

@@ -28,7 +28,7 @@ def again(context: typer.Context, path: Path) -> NoReturn:
         for each in context.command.params
         if each.name in context.params
         and each.name not in ELSEWHERE
-        and (context.params[each.name] or None) != (each.default or None)
+        and context.params[each.name] not in (each.default, [], ())  # 0 is a value
     ]
     if extra:
         raise RequestError(
