@@ -5,16 +5,8 @@ import tomllib
 import pytest
 
 from tacit import learners, load, synthetic
-from tacit.cli import main
 from tacit.errors import RequestError
 from tacit.learners import learner, parsed_settings
-
-
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    said = capsys.readouterr()
-    return int(end.value.code or 0), said.out, said.err
 
 
 @pytest.fixture
@@ -58,30 +50,30 @@ def test_wrong_settings_are_refused_with_what_is_allowed(name, text, sentence):
         parsed_settings([learner(name)], [text])
 
 
-def test_a_fit_has_the_settings(data, tmp_path, capsys):
+def test_a_fit_has_the_settings(data, tmp_path, run):
     """No biases: predictions of the printed form of matrix completion."""
     out = str(tmp_path / "model")
     few = ["--scale", "1:5:1", "--model", "completion", "-o", out]
-    status, _, err = run(capsys, "fit", data, *few, "--set", "biases=false", "--set", "rank=2")
+    status, _, err = run("fit", data, *few, "--set", "biases=false", "--set", "rank=2")
     assert status == 0, err
     assert abs(load(out).items[0, :, 0]).max() < 1e-6
-    status, _, err = run(capsys, "fit", data, *few, "--set", "rho=many")
+    status, _, err = run("fit", data, *few, "--set", "rho=many")
     assert (status, "rho of completion must be a number" in err) == (1, True)
 
 
-def test_a_comparison_repeats_its_settings(data, tmp_path, capsys):
+def test_a_comparison_repeats_its_settings(data, tmp_path, run):
     first, second = tmp_path / "out.json", tmp_path / "again.json"
     few = ["--scale", "1:5:1", "--model", "mf", "--epsilon", "2", "--json", str(first)]
-    status, _, err = run(capsys, "compare", data, *few, "--set", "biases=false", "--set", "ridge=5")
+    status, _, err = run("compare", data, *few, "--set", "biases=false", "--set", "ridge=5")
     assert status == 0, err
     known = tomllib.loads(first.with_suffix(".toml").read_text())["compare"]
     assert known["set"] == ["biases=false", "ridge=5.0"]
-    status, _, err = run(capsys, "compare", str(first.with_suffix(".toml")), "--json", str(second))
+    status, _, err = run("compare", str(first.with_suffix(".toml")), "--json", str(second))
     assert status == 0, err
     again = tomllib.loads(second.with_suffix(".toml").read_text())["compare"]
     assert again["set"] == known["set"]
     toml = str(first.with_suffix(".toml"))
-    status, _, err = run(capsys, "compare", toml, "--set", "ridge=1")
+    status, _, err = run("compare", toml, "--set", "ridge=1")
     assert (status, "so --set cannot be combined with it" in err) == (1, True)
-    status, _, err = run(capsys, "compare", toml, "--factors", "0")
+    status, _, err = run("compare", toml, "--factors", "0")
     assert (status, "so --factors cannot be combined with it" in err) == (1, True)
