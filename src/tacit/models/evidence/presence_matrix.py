@@ -8,16 +8,10 @@ probability p if rated and q if not, and, with the fraction rho of slots queried
 has expectation A_ui (Zheng's reports, debiased). C is a sparse matrix minus a matrix of rank one
 (or a sparse one, if only some slots were queried). Products with it cost as much as the number of
 reports; the m x n cells are never materialized.
-
-Binary sparse matrix whose products run on an engine, block by block of rows.
-
-A row's sum depends on its own cells alone, in their order, so results are identical for any engine
-and any blocks. Products with the transpose are sums over the rows of the other side.
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,57 +19,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from tacit.engines.engine import Engine, Local
-from tacit.engines.side_rows import SideRows, of_matrix
 from tacit.engines.tables import InMemory, Tables
-from tacit.kernels.layout import Side, row_sums
-
-Array = NDArray[Any]
-
-
-class Summands(NamedTuple):
-    """One number or row of numbers per column, shape (columns,) or (columns, K)."""
-
-    of_columns: Array
-
-
-class CellSums(NamedTuple):
-    """Sums per row of a block, shape (rows,) or (rows, K)."""
-
-    of_rows: Array
-
-
-def sum_block(block: SideRows, summands: Summands) -> CellSums:
-    """Sum over the cells of each row of the block."""
-    return CellSums(row_sums(block.starts, block.columns, summands.of_columns))
-
-
-@dataclass(frozen=True, eq=False)
-class CellsOnEngine:
-    """The matrix, shape (rows, columns), and its transpose, `T`: both sides in blocks."""
-
-    shape: tuple[int, int]
-    rows: list[SideRows]
-    columns: list[SideRows]
-    engine: Engine
-
-    @classmethod
-    def of(cls, cells: csr_array, name: str, engine: Engine, tables: Tables) -> "CellsOnEngine":
-        """Store the cells of a sparse matrix in tables prefixed with `name`."""
-        rows = of_matrix(f"{name}-rows", cells, engine.blocks, tables)
-        columns = of_matrix(f"{name}-columns", csr_array(cells.T), engine.blocks, tables)
-        return cls(cells.shape, rows, columns, engine)
-
-    @property
-    def T(self) -> "CellsOnEngine":  # noqa: N802  # as NumPy and SciPy have it
-        """The transpose."""
-        m, n = self.shape
-        return CellsOnEngine((n, m), self.columns, self.rows, self.engine)
-
-    def __matmul__(self, x: Array) -> Array:
-        """Return the product with `x`: sums over the cells of each row."""
-        parts = self.engine.over(sum_block, self.rows, Summands(np.ascontiguousarray(x)))
-        return np.concatenate([part.of_rows for part in parts])
-
+from tacit.kernels.layout import Side
+from tacit.models.evidence.cells_on_engine import CellsOnEngine
 
 Codes = NDArray[np.int32]
 Doubles = NDArray[np.float64]
