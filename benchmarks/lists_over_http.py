@@ -36,7 +36,7 @@ from tacit.experiments.metric_columns import list_columns
 from tacit.experiments.progress import bar
 from tacit.metrics.split import SplitProtocol
 from tacit.models import list_model
-from tacit.models.lists.from_ratings import top_n
+from tacit.models.top_n import top_n
 from tacit.planning.fleet import Fleet, FleetOutcome
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports

@@ -59,7 +59,8 @@ def test_each_figure_is_the_values_own():
     sentence = REPORTS.guarantee.sentence
     of_reports = {"plan": "rated", "channels": CHANNEL.id[:12], "guarantee": sentence}
     assert lines(REPORTS) == {"reports": "900", **counts, **of_reports}
-    of_model = {"factors": "0", "draws": "1", "scale": "1:5:1", "guarantee": sentence}
+    of_model = {"factors": "0", "draws": "1", "scale": "1:5:1"}
+    of_model["guarantee"] = FITTED.guarantee.sentence
     assert lines(FITTED) == {**counts, **of_model}
     assert lines(LISTS) == {**counts, "guarantee": LISTS.guarantee.sentence}
     named = {"symbols": "2", "id": ASKED.id[:12]}

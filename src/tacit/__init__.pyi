@@ -8,7 +8,7 @@ from tacit.collection.plans import Catalogue as Catalogue
 from tacit.collection.plans import Rated as Rated
 from tacit.collection.plans import Sample as Sample
 from tacit.device.client import Client as Client
-from tacit.device.profile import ListProfile as ListProfile
+from tacit.device.list_profile import ListProfile as ListProfile
 from tacit.device.profile import Profile as Profile
 from tacit.errors import BudgetError as BudgetError
 from tacit.errors import CertificateError as CertificateError

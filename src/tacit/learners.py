@@ -133,6 +133,7 @@ def fit(  # pyright: ignore[reportOverlappingOverload]  # names of rating models
     unit: str | None = None,
     delta: str | float = "1e-6",
     mode: str = "strict",
+    exposure: bool = True,
     rng: int = 0,
     advance: Advance | None = None,
     **settings: Any,
@@ -150,6 +151,7 @@ def fit(
     unit: str | None = None,
     delta: str | float = "1e-6",
     mode: str = "strict",
+    exposure: bool = True,
     rng: int = 0,
     advance: Advance | None = None,
     **settings: Any,
@@ -166,6 +168,7 @@ def fit(
     unit: str | None = None,
     delta: str | float = "1e-6",
     mode: str = "strict",
+    exposure: bool = True,
     rng: int = 0,
     advance: Advance | None = None,
     **settings: Any,
@@ -189,6 +192,10 @@ def fit(
         Of a trainer whose guarantee has one.
     mode
         "strict", or "faithful" for a trainer as published.
+    exposure
+        Whether a rating model also learns which items users are likely to interact with, and ranks
+        by expected gain (`tacit.models.exposure`). If presence is public, everyone who downloads
+        the model then learns statistics of which items are rated together.
     rng
         Seed of initial values and of a model's draws. The noise of a trainer has no seed.
     advance
@@ -220,12 +227,20 @@ def fit(
                 f"fit('{name}', perturb(ratings, plan)), or choose a trainer."
             )
         source = _on(scale, data) if isinstance(data, Reports) else as_ratings(data, scale=scale)
-        return chosen.fit(source, rng=rng, advance=advance, **settings)
+        fitted = chosen.fit(source, rng=rng, advance=advance, **settings)
+        return with_exposure(fitted, source, rng=rng) if exposure else fitted
     _check_unit(chosen, epsilon, unit)
     # Text is passed unchanged: each trainer rejects an invalid epsilon with its own message.
     text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
     ratings = as_ratings(data, scale=scale)
     return chosen.fit(ratings, epsilon=text, delta=str(delta), rng=rng, advance=advance, **settings)
+
+
+def with_exposure(fitted: Any, data: Ratings | Reports, *, rng: int = 0) -> Any:
+    """Return a rating model with the exposure in its data. Other models are returned unchanged."""
+    if not isinstance(fitted, Fitted):
+        return fitted
+    return fitted.with_exposure(models.exposure_of(data, rng=rng))
 
 
 def _check_unit(trainer: Learner, epsilon: object, unit: str | None) -> None:

@@ -56,6 +56,8 @@ def test_compare_prints_tables_and_writes_what_it_is_told(run, data, tmp_path):
     )  # fmt: skip
     assert status == 0, said
     rows = json.loads(out.read_text())
+    ranked = [row.pop("ranked_by") for row in rows if "ranked_by" in row]
+    assert ranked == ["gain"] * len(rows)  # all models of this test predict ratings
     assert all(tuple(row) == KEYS for row in rows)
     assert len(rows) == 2 * 2 * (4 + 2 * 3)  # seeds, places, models: random without privacy only
     assert {row["dataset"] for row in rows} == {"made"}

@@ -44,7 +44,7 @@ def test_true_ratings_are_no_privacy(run, data, tmp_path):
 
 
 def test_recommendations_are_items_with_falling_ratings(run, model):
-    status, printed, _ = run("recommend", model, "--user", 7, "-n", 5)
+    status, printed, _ = run("recommend", model, "--user", 7, "-n", 5, "--rank-by", "rating")
     assert status == 0
     rows = [line.split("\t") for line in printed.splitlines()]
     assert len(rows) == 5

@@ -11,7 +11,7 @@ from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports
 from tacit.device.client import Client
-from tacit.device.profile import ListProfile
+from tacit.device.list_profile import ListProfile
 from tacit.device.transport import Answer
 from tacit.errors import RequestError
 from tacit.models import MODELS, list_model

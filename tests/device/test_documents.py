@@ -9,7 +9,7 @@ from hashlib import sha256
 import pytest
 from list_models import drawn
 
-from tacit.device.profile import ListProfile
+from tacit.device.list_profile import ListProfile
 from tacit.device.transport import Answer
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.models import evidence, item_model, model

@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from list_models import Drawn, drawn
 
-from tacit.device.profile import ListProfile, Profile
+from tacit.device.list_profile import ListProfile
 from tacit.privacy.guarantee import NO_PRIVACY
-from tacit.scale import RatingScale
-from tacit.wire.item_model import ItemDraw, ItemModel
 from tacit.wire.list_model import ListModel
 
 SHAPES = [(0, 0), (3, 0), (0, 2), (0, 8), (3, 2), (9, 8)]
@@ -105,26 +103,3 @@ def test_the_largest_numbers_that_a_model_holds_come_to_a_number():
     scores = ListProfile(ListModel.from_bytes(model.to_bytes()), made.items).scores
     assert np.isfinite(scores).all()
     assert min(scores) > 1e120
-
-
-def rated(items: tuple[int | str, ...]) -> ItemModel:
-    """Items that everybody would rate from below the scale's end to beyond it."""
-    n = len(items)
-    biases = array("f", [0.7 * place for place in range(n)])
-    draw = ItemDraw(0.5, biases, array("f", [0] * n), array("f", [1, 1]), array("f"))
-    return ItemModel(RatingScale.parse("1:5:1"), items, 1, "linear", 0.0, (draw,), NO_PRIVACY)
-
-
-@given(people(), st.integers(1, 9))
-def test_with_stars_a_score_above_zero_counts_by_how_high_it_would_be_rated(person, n):
-    made, own = person
-    stars = Profile(rated(made.model.items), {})
-    alone = ListProfile(made.model, own)
-    places = [p for p, item in enumerate(made.model.items) if item not in own]
-    wanted = {
-        made.model.items[p]: s * ((stars.predict(made.model.items[p]) - 1) / 4) if s > 0 else s
-        for p, s in ((p, alone.scores[p]) for p in places)
-    }
-    found = alone.recommend(n, stars)
-    assert [item for item, _ in found] == sorted(wanted, key=lambda i: -wanted[i])[:n]
-    assert [score for _, score in found] == [wanted[item] for item, _ in found]

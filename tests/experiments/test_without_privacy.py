@@ -137,6 +137,7 @@ def test_rows_with_slices_are_not_taken_for_rows_without(request_of, tmp_path, f
 
 def test_a_request_without_slices_is_written_as_it_always_was(ratings, compared):
     """So that no journal of an unfinished run is lost to an option that it does not use."""
-    settings = [compared(slices=slices).cells(ratings)[0].settings for slices in (False, True)]
+    requests = [compared(slices=slices, rank_by="rating") for slices in (False, True)]
+    settings = [request.cells(ratings)[0].settings for request in requests]
     assert json.loads(settings[0].split("; ", 1)[1]) == {"delta": "1e-6", "relevant": None}
     assert settings[0] != settings[1]

@@ -9,7 +9,8 @@ import pytest
 from tacit.collection.report_file import read_reports
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.stored_reports import reports
-from tacit.device.profile import ListProfile, Profile
+from tacit.device.list_profile import ListProfile
+from tacit.device.profile import Profile
 from tacit.device.store import Store
 from tacit.experiments.comparison.experiment_file import read
 from tacit.experiments.experiment import Journal

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-from tacit.device.profile import ListProfile
+from tacit.device.list_profile import ListProfile
 from tacit.errors import TacitError
 from tacit.wire import replies
 from tacit.wire.item_model import ItemModel

@@ -25,7 +25,8 @@ from tacit.collector.ingest.opening import opened
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.stored_reports import reports, together
 from tacit.device.client import Client
-from tacit.device.profile import ListProfile, Profile
+from tacit.device.list_profile import ListProfile
+from tacit.device.profile import Profile
 from tacit.errors import TacitError
 from tacit.experiments.experiment import Journal
 from tacit.experiments.results import ResultRow, load, to_frame

@@ -9,8 +9,8 @@ from tacit import fit
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
-from tacit.models.lists.from_ratings import lists_by_rating
 from tacit.models.simulated_devices import Listed, PredictedPairs, device_predict
+from tacit.models.top_n import rating_model_lists
 from tacit.readers import synthetic
 
 MADE = synthetic(90, 60, 2000)
@@ -47,8 +47,8 @@ def test_devices_predict_the_same_on_any_engine(fitted, form, engine):
 
 
 def test_devices_make_the_same_lists_on_any_engine(fitted, engine):
-    alone = lists_by_rating(fitted, OWN, 7)
-    assert np.array_equal(lists_by_rating(fitted, OWN, 7, engine=engine), alone)
+    alone = rating_model_lists(fitted, OWN, 7)
+    assert np.array_equal(rating_model_lists(fitted, OWN, 7, engine=engine), alone)
     assert (alone[:10] == -1).all()
     assert (alone[10:] >= 0).all()
 
@@ -58,8 +58,8 @@ def test_more_blocks_than_people_and_people_without_anything_change_nothing(fitt
     alone = device_predict(fitted, few, TEST.users, TEST.items)
     found = device_predict(fitted, few, TEST.users, TEST.items, Local(200))
     assert found.tobytes() == alone.tobytes()
-    assert np.array_equal(lists_by_rating(fitted, few, 7, engine=Local(200)),
-                          lists_by_rating(fitted, few, 7))  # fmt: skip
+    assert np.array_equal(rating_model_lists(fitted, few, 7, engine=Local(200)),
+                          rating_model_lists(fitted, few, 7))  # fmt: skip
 
 
 def test_nobody_asked_is_nothing_predicted(fitted):
@@ -94,8 +94,8 @@ def test_rows_of_a_block_that_are_mixed_up_are_noticed(fault, name):
     fitted = fit(name, OWN, **SETTINGS[name])
     asked = fitted, OWN, TEST.users, TEST.items
     assert device_predict(*asked, fault(2)).tobytes() != device_predict(*asked).tobytes()
-    mixed = lists_by_rating(fitted, OWN, 7, engine=fault(2))
-    assert not np.array_equal(mixed, lists_by_rating(fitted, OWN, 7))
+    mixed = rating_model_lists(fitted, OWN, 7, engine=fault(2))
+    assert not np.array_equal(mixed, rating_model_lists(fitted, OWN, 7))
 
 
 def test_what_is_no_model_and_no_ratings_is_refused_there_too(fitted):
@@ -106,4 +106,4 @@ def test_what_is_no_model_and_no_ratings_is_refused_there_too(fitted):
     with pytest.raises(RequestError, match="Expected `Ratings`"):
         device_predict(fitted, OWN.to_polars(), *pairs)
     with pytest.raises(RequestError, match="must be an integer of at least 1"):
-        lists_by_rating(fitted, OWN, 0, engine=Local(2))
+        rating_model_lists(fitted, OWN, 0, engine=Local(2))

@@ -42,7 +42,7 @@ def test_the_mean_form_is_mean_theta_where_distilled_factors_span_the_draws():
     excluded = np.argsort(-theta[0])[:3]
     item_ids = synthetic(n_users=2, n_items=items, n_ratings=items).item_ids
     rows = same_for_all(item_ids, item_ids.take(excluded), 3)
-    found = form.candidates(people, asked, rows, 2)
+    found = form.candidates(form.rows(people, asked), rows, 2)
     theta[:, excluded] = -np.inf
     expected = np.sort(np.argsort(-theta, axis=1)[:, : candidates_for(2)], axis=1)
     assert (found == expected).mean() > 0.99  # theta is rounded to single precision

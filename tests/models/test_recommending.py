@@ -10,7 +10,7 @@ import pytest
 from tacit import RequestError, fit, synthetic
 
 STARS = synthetic(60, 50, 1200)
-BIAS = fit("bias", STARS)
+BIAS = fit("bias", STARS, exposure=False)
 EASE = fit("ease", synthetic(60, 50, 1200, scale="there"))
 TITLES = pl.DataFrame({"item": ["3", "5", "3"], "title": ["<b>", "Five", "again"]})
 SILENT = "2 of 3 users sent no report (the first is '98'); "

@@ -31,7 +31,7 @@ BESIDE = {
     "documents/channel.js": ["wire.channel", "channels.table"],
     "documents/decimals.js": ["scale"],
     "documents/hashing.js": ["channels.thresholds"],
-    "documents/item_model.js": ["wire.item_model"],
+    "documents/item_model.js": ["wire.item_model", "wire.item_header"],
     "documents/list_model.js": ["wire.list_model"],
     "documents/model_header.js": ["wire.model_header"],
     "documents/origin.js": ["wire.origin"],
@@ -41,7 +41,8 @@ BESIDE = {
     "documents/strict.js": ["wire.strict"],
     "documents/task.js": ["wire.task"],
     "errors.js": ["errors"],
-    "recommending/list_profile.js": ["device.profile"],
+    "recommending/exposure.js": ["wire.exposure"],
+    "recommending/list_profile.js": ["device.list_profile"],
     "recommending/profile.js": ["device.profile"],
     "recommending/solve.js": ["device.solve"],
 }

@@ -14,7 +14,7 @@ from tacit.channels import compile_channel
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.stored_reports import reports
-from tacit.device.profile import ListProfile
+from tacit.device.list_profile import ListProfile
 from tacit.errors import RequestError
 from tacit.metrics.lists import list_figures
 from tacit.metrics.split import at_random

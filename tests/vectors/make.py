@@ -22,7 +22,8 @@ from tacit.channels import compile_channel
 from tacit.channels.certificate import exp_lower
 from tacit.channels.table import Channel, draw
 from tacit.channels.thresholds import hash_id, threshold_mix
-from tacit.device.profile import ListProfile, Profile
+from tacit.device.list_profile import ListProfile
+from tacit.device.profile import Profile
 from tacit.errors import TacitError
 from tacit.privacy.guarantee import NO_PRIVACY, PARTS
 from tacit.privacy.ledger import nano, nats
@@ -30,6 +31,7 @@ from tacit.scale import RatingScale, shortest
 from tacit.wire import channel as wire_channel
 from tacit.wire import report as wire_report
 from tacit.wire import task as wire_task
+from tacit.wire.exposure import ItemExposure
 from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
 from tacit.wire.list_model import ItemNeighbours, ListModel, LowRank
 from tacit.wire.origin import is_origin
@@ -415,7 +417,23 @@ def profiles() -> list[dict[str, Any]]:
         (published(STARS, "cells", presence=True, shrinking=True), stars),
         (published(STARS, "linear", presence=False, shrinking=True), stars),
     ]
+    # Format 3: exposure with and without levels of its own, and for a user without items.
+    made += [
+        (replace(made[number][0], exposure=exposed(K, level=level)), ratings)
+        for number, K, level, ratings in (
+            (1, 3, False, stars), (6, 40, True, stars), (3, 0, True, stars), (4, 2, True, halves),
+            (5, 3, False, {}), (5, 3, True, {}),
+        )
+    ]  # fmt: skip
     return [_solved(model, ratings) for model, ratings in made]
+
+
+def exposed(K: int, *, level: bool) -> ItemExposure:
+    """An exposure with vectors over all bytes, and scores of either sign."""
+    rng, n = Random(f"exposure {K} {level}"), len(ITEMS)
+    spectrum = array("f", [1e-9 * rng.uniform(-1, 4) for _ in range(K)])
+    popularity = array("f", [0.3 * _bell(rng) for _ in range(n if level else 0)])
+    return ItemExposure(spectrum, rng.randbytes(n * K), popularity)
 
 
 def published(
@@ -449,15 +467,14 @@ def _bell(rng: Random) -> float:
 def _solved(model: ItemModel, ratings: dict[int | str, float]) -> dict[str, Any]:
     # What a device reads: format 2 rounds factors and vectors to halves.
     profile = Profile(ItemModel.from_bytes(model.to_bytes()), ratings)
-    listed = a_list(3, 12)
     return {
-        "list_model": base64.b64encode(listed.to_bytes()).decode(),
-        "liked": [list(pair) for pair in ListProfile(listed, ratings).recommend(20, profile)],
+        "list_model": base64.b64encode(a_list(3, 12).to_bytes()).decode(),
         "model": base64.b64encode(model.to_bytes()).decode(),
         "ratings": [list(pair) for pair in ratings.items()],
         "rows": profile.rows,
         "predictions": [[item, profile.predict(item)] for item in (*model.items, "gone")],
         "recommended": [list(pair) for pair in profile.recommend(4)],
+        "by_rating": [list(pair) for pair in profile.recommend(4, "rating")],
     }
 
 

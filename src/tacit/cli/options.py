@@ -99,6 +99,13 @@ CatalogueFile = Annotated[
         rich_help_panel="Data",
     ),
 ]
+RankBy = Annotated[
+    str | None,
+    typer.Option(
+        help="Order of a rating model's items: gain (expected gain) or rating (predicted rating). "
+        "[gain if the model has an exposure]"
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

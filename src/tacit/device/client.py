@@ -22,8 +22,9 @@ from tacit.channels.table import Words, secret_word
 from tacit.device.answering import Question, answer
 from tacit.device.documents import Documents
 from tacit.device.erasing import Erasures, erase
+from tacit.device.list_profile import ListProfile
 from tacit.device.outbox import Outbox, SyncOutcome, some_share
-from tacit.device.profile import Item, ListProfile, Profile
+from tacit.device.profile import Item, Profile
 from tacit.device.provider import Chance, Provider
 from tacit.device.store import Store, check_rows, export
 from tacit.device.transport import Http, Transport

@@ -2,24 +2,19 @@
 
 Standard library only. `tacit.kernels.foldin` is the bulk implementation; a test holds both
 equal to 1e-9.
-
-On-device top-N recommendation: scores from a list model and the user's own items.
-
-Standard library only. All sums are of doubles, in the order of item indices, so that the page's
-JavaScript implementation computes identical results.
 """
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from functools import reduce
-from operator import add, mul
+from typing import Literal, get_args
 
 from tacit.device.solve import Row, expected, linear_row, ordinal_row, theta
-from tacit.errors import DataError, RequestError, must_be, whole
+from tacit.errors import DataError, RequestError, must_be, shown, whole
 from tacit.wire.item_model import ItemDraw, ItemModel
-from tacit.wire.list_model import ListModel, LowRank
 
 Item = int | str
+RankBy = Literal["gain", "rating"]
+"""Order of recommendations: expected gain or predicted rating."""
 NO_NUMBER = "This item model causes numeric overflow and cannot predict ratings."
 
 
@@ -79,20 +74,43 @@ class Profile:
         """Predict the user's rating; an unknown item gets the user's average."""
         return self._predict(self._places.get(str(item)))
 
-    def gain(self, item: Item) -> float:
-        """Return the position of the predicted rating on the scale, from 0 to 1."""
-        low, high = self._levels[0], self._levels[-1]
-        return (self.predict(item) - low) / (high - low)
+    def recommend(self, n: int = 10, rank_by: RankBy | None = None) -> list[tuple[Item, float]]:
+        """Return the n best unrated items with predicted ratings, best first.
 
-    def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
-        """Return the n best unrated items, best first, ties in the model's item order.
+        Ties are in the model's item order.
 
-        Raises `RequestError` for an n that is not an integer of at least 0.
+        `rank_by`: "gain", the expected gain (`tacit.wire.exposure`), or "rating". Default: "gain"
+        if the model has an exposure. Equal exposures of all items leave the order to ratings.
+        Raises `RequestError` for an n that is not an integer of at least 0, another `rank_by`, and
+        "gain" without an exposure.
         """
         n = whole("n", n, 0)
+        ratings = [self._predict(index) for index in range(len(self._model.items))]
+        order = self._gains(ratings) if self._by_gain(rank_by) else ratings
         mine = {index for index, _ in self._known}
-        scores = [(-self._predict(i), i) for i in range(len(self._model.items)) if i not in mine]
-        return [(self._model.items[i], -score) for score, i in sorted(scores)[:n]]
+        best = sorted((-order[i], i) for i in range(len(ratings)) if i not in mine)[:n]
+        return [(self._model.items[i], ratings[i]) for _, i in best]
+
+    def _by_gain(self, rank_by: RankBy | None) -> bool:
+        exposed = self._model.exposure is not None
+        if rank_by is None:
+            return exposed
+        if rank_by not in get_args(RankBy):
+            raise RequestError(f"rank_by must be gain or rating, got {shown(rank_by)}.")
+        if rank_by == "gain" and not exposed:
+            raise RequestError("The model has no exposure to rank by; leave out rank_by.")
+        return rank_by == "gain"
+
+    def _gains(self, ratings: Row) -> Row:
+        exposure, low, high = self._model.exposure, self._levels[0], self._levels[-1]
+        own = [index for index, _ in self._known]
+        scores = exposure.scores(own, len(ratings)) if exposure else []
+        if not any(scores):
+            return ratings
+        return [
+            score * ((rating - low) / (high - low)) if score > 0 else score
+            for score, rating in zip(scores, ratings, strict=True)
+        ]
 
     def _predict(self, index: int | None) -> float:
         tastes = [theta(d, x, index) for d, x in zip(self._model.draws, self.rows, strict=True)]
@@ -127,74 +145,3 @@ class Profile:
             total / (n + presence.damping) - centre
             for total, centre in zip(sums, presence.centre, strict=True)
         ]
-
-
-GIVE_IDS = "pass ids, as in [3, 7]"
-
-
-class ListProfile:
-    """One user: a list model and their own items by raw id, whatever their ratings.
-
-    Ids are matched as strings. Items unknown to the model are ignored. `scores`: one per item of
-    the model, in its order, including own items; as secret as the items. No score can overflow: the
-    values of a list model are too small. Raises `RequestError` if `model` is not a `ListModel`, or
-    if `items` is not a list of ids or contains no known item.
-    """
-
-    def __init__(self, model: ListModel, items: Iterable[Item]) -> None:
-        must_be(
-            ListModel, model, "a list model", "pass the published model, as `list_model` returns it"
-        )
-        must_be(Iterable, items, "a list of item ids", GIVE_IDS)
-        if isinstance(items, str | bytes):  # a string is not a list of ids
-            raise RequestError(
-                f"Expected a list of item ids, got {type(items).__name__}; {GIVE_IDS}."
-            )
-        places = index_by_id(model.items)
-        had = [str(item) for item in items]
-        self._items = model.items
-        # Sorted, so that results do not depend on the order of the items.
-        self._own = sorted({places[item] for item in had if item in places})
-        require_known(had, self._own)
-        self.scores = model.popularity.tolist()
-        if model.low_rank is not None:
-            self._add_factors(model.low_rank)
-        self._add_neighbours(model)
-
-    def recommend(self, n: int = 10, stars: Profile | None = None) -> list[tuple[Item, float]]:
-        """Return the n best items that are not the user's own, with scores, best first.
-
-        Ties are in the model's item order. Scores order items; they are not ratings. A user without
-        items gets an empty list from a model without popularity, which scores all items alike.
-
-        `stars`: the same user's rating profile. A score above zero is then multiplied by the
-        position of the predicted rating on the scale (expected gain). Raises `RequestError` for an
-        n that is not an integer of at least 0.
-        """
-        n = whole("n", n, 0)
-        if not self._own and not any(self.scores):
-            return []
-        owned = set(self._own)
-        others = (index for index in range(len(self._items)) if index not in owned)
-        scored = [(index, self._score(index, stars)) for index in others]
-        best = sorted(scored, key=lambda one: -one[1])[:n]
-        return [(self._items[index], score) for index, score in best]
-
-    def _score(self, index: int, stars: Profile | None) -> float:
-        score = self.scores[index]
-        return score if stars is None or score <= 0 else score * stars.gain(self._items[index])
-
-    def _add_factors(self, low: LowRank) -> None:
-        taste = [0.0] * len(low.spectrum)
-        for i in self._own:
-            scale = low.own_scale[i]
-            taste = [k + scale * v for k, v in zip(taste, low.vector(i), strict=True)]
-        taste = list(map(mul, taste, low.spectrum))
-        for j, scale in enumerate(low.score_scale):
-            # `sum` rounds differently between versions of Python.
-            self.scores[j] += scale * reduce(add, map(mul, low.vector(j), taste), 0.0)
-
-    def _add_neighbours(self, model: ListModel) -> None:
-        for i in self._own:
-            for j, weight in zip(*model.weights_of(i), strict=True):
-                self.scores[j] += weight

@@ -15,7 +15,7 @@ from tacit.metrics.accuracy import slices as slices_of
 from tacit.metrics.lists import LENGTH, ListFigures, list_figures, ndcg_of, niche_users
 from tacit.models import Fitted, FittedLists, device_predict
 from tacit.models.lists.exclusion import PRESENCE_PUBLIC
-from tacit.models.lists.from_ratings import top_n
+from tacit.models.top_n import top_n
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
 from tacit.scale import RatingScale

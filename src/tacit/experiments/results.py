@@ -45,7 +45,8 @@ class ResultRow:
     people"), or None. `items`: columns of the public item table that the model used ("title,
     genres"), or None. `plugins`: the channel or model that comes from a plug-in, and the plug-in
     ("halfway of my-package 1.0"), or None. `cold_users`: number of users with a test rating and no
-    training rating, whom top-N metrics exclude for every model. None for none. `niche_ndcg_at_20`:
+    training rating, whom top-N metrics exclude for every model. None for none. `ranked_by`: "gain"
+    for lists of a rating model by expected gain, else None. `niche_ndcg_at_20`:
     NDCG@20 of the quarter of users whose items are least popular, NaN in rows of earlier versions.
     `rmse_of_mean`: RMSE of the mean of the true training ratings. `information_efficiency`: on the
     device, if the model also ran without privacy, as `tacit.experiments.comparison.comparison`
@@ -74,6 +75,7 @@ class ResultRow:
     items: str | None = None
     plugins: str | None = None
     cold_users: int | None = None
+    ranked_by: str | None = None
     seed: int
     fold: int | None
     n_train: int
@@ -113,7 +115,7 @@ class ResultRow:
     def to_dict(self) -> dict[str, Any]:
         """Return the row as JSON-ready values. Missing figures are null.
 
-        The keys of slices, item table, plug-ins and cold users are omitted if they are None.
+        The keys of slices, item table, plug-ins, cold users and ranking are omitted if None.
         """
         values = plain(self)
         absent = [key for key in OPTIONAL if values[key] is None]
@@ -176,7 +178,7 @@ def _is_encodable(text: str) -> bool:
 
 MOST = 1 << 63
 """Upper bound of 64-bit integers, exclusive."""
-OPTIONAL = ("items", "plugins", "cold_users", "slices")
+OPTIONAL = ("items", "plugins", "cold_users", "ranked_by", "slices")
 ADDED = ("niche_ndcg_at_20",)
 """Keys that rows of earlier versions do not have."""
 KEYS = tuple(field.name for field in fields(ResultRow) if field.name not in OPTIONAL)

@@ -109,8 +109,9 @@ class Label:
 # Label of a task: the guarantees of its plan with each of its channels.
 
 UNBOUNDED_TASK = (
-    "No guarantee per user: which items a user rated is not hidden. The values of n ratings "
-    "together cost n times epsilon, up to the limit set on the device."
+    "No guarantee per user: which items a user rated is not hidden. Published models can contain "
+    "exact statistics of which items are rated together. The values of n ratings together cost n "
+    "times epsilon, up to the limit set on the device."
 )
 EVERY_CHANNEL = (
     "all of these tables, if the user raises the maximum epsilon and the device reports every "
@@ -252,7 +253,7 @@ def _guarantee_of(path: Path, content: bytes) -> tuple[Guarantee, str]:
     if content.startswith(list_model.MAGIC):
         lists = ListModel.from_bytes(content)
         return lists.guarantee, f"a list model of {len(lists.items)} items"
-    if content.startswith((item_model.MAGIC, item_model.SHRINKING)):
+    if content.startswith(item_model.MAGICS):
         items = ItemModel.from_bytes(content)
         return items.guarantee, f"an item model of {len(items.items)} items"
     fitted = Fitted.load(path)

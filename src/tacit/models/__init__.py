@@ -16,8 +16,8 @@ from tacit.models.baselines import Baseline as Baseline
 from tacit.models.channel_mf.model import ChannelMF as ChannelMF
 from tacit.models.evidence.evidence import Evidence as Evidence
 from tacit.models.evidence.evidence import evidence as evidence
+from tacit.models.exposure import exposure_of as exposure_of
 from tacit.models.fitted import Fitted as Fitted
-from tacit.models.fitted import item_model as item_model
 from tacit.models.least_squares.als_svd import AlternatingSVD as AlternatingSVD
 from tacit.models.least_squares.completion import Completion as Completion
 from tacit.models.least_squares.mf import MF as MF
@@ -26,6 +26,7 @@ from tacit.models.lists import LIST_MODELS as LIST_MODELS
 from tacit.models.lists import FittedLists as FittedLists
 from tacit.models.lists import interactions as interactions
 from tacit.models.lists.fitted import list_model as list_model
+from tacit.models.published import item_model as item_model
 from tacit.models.simulated_devices import device_predict as device_predict
 from tacit.models.simulated_devices import fold_in as fold_in
 from tacit.models.svd import SVD as SVD

@@ -4,45 +4,48 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self, overload
+from typing import Any, Protocol, Self, get_args, overload
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError, must_be
+from tacit.device.profile import RankBy
+from tacit.errors import RequestError, shown
 from tacit.errors import path as given_path
 from tacit.kernels.layout import Side
 from tacit.kernels.predict import bilinear, median, predict
+from tacit.kernels.topk import BLOCK_BYTES, best_lists
 from tacit.models import model_file
 from tacit.models.distillation import CondensedItems
-from tacit.models.evidence.presence_features import DAMPING, Presence
+from tacit.models.evidence.presence_features import Presence
+from tacit.models.lists.exclusion import with_reported
+from tacit.models.lists.fitted import FittedLists
 from tacit.models.preselection import MeanForm, candidates_for
 from tacit.models.ranking import (
     Id,
     Notify,
     RankedLists,
-    best_with_scores,
     checked_length,
     every_item,
+    expected_gain,
     is_id,
     rows_of,
     same_for_all,
     say_unknown,
     with_titles,
 )
-from tacit.models.rounded import singles
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary, raw_ids
-from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Ids = Iterable[Any]
 """Raw ids: a list, an array, or a polars or pandas series."""
+CO_RATINGS = "statistics of which items are rated together, published with the model"
 BLOCK = 4096
 """Users whose candidates are ranked at a time."""
 
@@ -77,7 +80,8 @@ class Fitted:
     `presence` features times `prior_weights` (D, features, 1 + K), or zero. `sigma`: residual
     deviation of the cells link on the rating scale; 0 for the linear link, whose noise then has
     unit variance. `condensed`: the draws' item side distilled into one draw, which devices receive;
-    None where they receive the draws.
+    None where they receive the draws. `exposure`: scores of which items a user interacts with, for
+    rankings by expected gain; None for rankings by predicted rating.
 
     Unknown users and items never raise: an unknown user gets the average user's rating of the item,
     an unknown item the user's own average.
@@ -96,6 +100,7 @@ class Fitted:
     presence: Presence | None = None
     prior_weights: Floats | None = None
     condensed: CondensedItems | None = None
+    exposure: FittedLists | None = None
 
     def __repr__(self) -> str:
         draws = f", {len(self.mu)} draws" if len(self.mu) > 1 else ""
@@ -146,7 +151,7 @@ class Fitted:
         )
 
     def on_devices(self) -> Self:
-        """Return the model with the devices' item side; user rows remain the provider's."""
+        """Return the model with the devices' item side; users remain as the provider sees them."""
         one = self.condensed
         if one is None:
             return self
@@ -157,6 +162,16 @@ class Fitted:
             precision=one.precision[None],
             prior_weights=one.prior_weights[None],
         )
+
+    def with_exposure(self, exposure: FittedLists | None) -> Self:
+        """Return the model with an exposure for its users and items, or without one.
+
+        If presence is public, the guarantee then names the statistics that the model publishes.
+        """
+        guarantee = self.guarantee
+        if exposure is not None and not exposure.presence.protected and guarantee.epsilon:
+            guarantee = replace(guarantee, public=(*guarantee.public, CO_RATINGS))
+        return replace(self, exposure=exposure, guarantee=guarantee)
 
     @property
     def levels(self) -> NDArray[np.float64]:
@@ -195,7 +210,13 @@ class Fitted:
 
     @overload
     def recommend(
-        self, user: Id, n: int = 10, *, exclude: Ids | None = None, notify: Notify | None = None
+        self,
+        user: Id,
+        n: int = 10,
+        *,
+        exclude: Ids | None = None,
+        rank_by: RankBy | None = None,
+        notify: Notify | None = None,
     ) -> list[tuple[Any, float]]:
         """Recommend to one user."""
 
@@ -207,6 +228,7 @@ class Fitted:
         *,
         exclude: Ids | None = None,
         titles: object = None,
+        rank_by: RankBy | None = None,
         notify: Notify | None = None,
     ) -> pl.DataFrame:
         """Recommend to many users."""
@@ -218,45 +240,92 @@ class Fitted:
         *,
         exclude: Ids | None = None,
         titles: object = None,
+        rank_by: RankBy | None = None,
         notify: Notify | None = None,
     ) -> Any:
         """Return the n best items per user with predicted ratings, best first, ties by item id.
 
         `user`: one raw id, for a list of (item, rating), or many, for a frame with the columns
         user, item, title (with `titles`, as in `ranking.with_titles`) and rating. `exclude`: raw
-        ids of items never to recommend. Users without reports get the average user's items;
-        `notify` is called with a notice. Raises `RequestError` for arguments that are not ids.
+        ids of items never to recommend. `rank_by`: "gain", the expected gain
+        (`tacit.models.exposure`), or "rating". Default: "gain" if the model has an exposure; items
+        that a user's reports show to be rated are then excluded. Users without reports get the
+        average user's items; `notify` is called with a notice. Raises `RequestError` for arguments
+        that are not ids, another `rank_by`, and "gain" without an exposure.
         """
         one = is_id(user)
         users = raw_ids([user] if one else user)
         people = self.user_ids.codes(users)
         say_unknown(users, people, "they get the recommendations of an average user", notify)
         excluded = same_for_all(self.item_ids, exclude, len(people))
-        codes, ratings = self.best_items(people, excluded, checked_length(n))
+        if self.exposure is not None:
+            excluded = with_reported(excluded, people, self.exposure.presence)
+        codes, ratings = self.best_items(people, excluded, checked_length(n), rank_by)
         lists = RankedLists(users, self.item_ids, codes, ratings)
         return lists.first() if one else with_titles(lists.frame("rating"), titles)
 
-    def best_items(self, users: Codes, excluded: Side, n: int) -> tuple[Codes, Floats]:
-        """Return the n items of the largest predicted ratings per user, best first, ties by code.
+    def best_items(
+        self, users: Codes, excluded: Side, n: int, rank_by: RankBy | None = None
+    ) -> tuple[Codes, Floats]:
+        """Return the n best items per user with predicted ratings, best first, ties by code.
 
         `users`: codes, -1 for the average user, shape (m,). `excluded`: items to exclude, one row
-        per user. Returns codes and ratings of shape (m, n), padded with -1 and -inf. If there are
-        several draws, items are preselected (`tacit.models.preselection`).
+        per user. `rank_by`: as in `recommend`. Returns codes and ratings of shape (m, n), padded
+        with -1 and -inf. If there are several draws, items are preselected
+        (`tacit.models.preselection`).
         """
+        exposure, n_items = self.ranking_exposure(rank_by), len(self.item_ids)
+        codes = np.full((len(users), n), -1, np.int32)
+        size = min(BLOCK, max(1, BLOCK_BYTES // (4 * n_items)))
+        for first in range(0, len(users), size):
+            some = slice(first, min(first + size, len(users)))
+            rows = rows_of(excluded, some)
+            if exposure is None:
+                codes[some] = self._best(users[some], rows, n)
+            else:
+                codes[some] = self._best(users[some], rows, n, exposure.exposures(users[some]))
+        return codes, self._ratings_of(users, codes)
+
+    def ranking_exposure(self, rank_by: RankBy | None) -> FittedLists | None:
+        """Return the exposure to rank by, None for predicted ratings.
+
+        `rank_by`: as in `recommend`. Raises `RequestError` for another one, and for "gain" without
+        an exposure.
+        """
+        if rank_by not in (None, *get_args(RankBy)):
+            raise RequestError(f"rank_by must be gain or rating, got {shown(rank_by)}.")
+        if rank_by == "gain" and self.exposure is None:
+            raise RequestError("The model has no exposure to rank by; leave out rank_by.")
+        return None if rank_by == "rating" else self.exposure
+
+    def _best(self, users: Codes, excluded: Side, n: int, exposures: Floats | None = None) -> Codes:
+        """Return the n best items per user, by gain with `exposures`, shape (users, items)."""
         form, n_items = self._mean_form, len(self.item_ids)
         if form is None or candidates_for(n) >= n_items:
-            score = every_item(self.predict_codes, users, n_items)
-            return best_with_scores(score, excluded, n_items, n)
-        codes = np.full((len(users), n), -1, np.int32)
-        ratings = np.full((len(users), n), -np.inf, np.float32)
-        for first in range(0, len(users), BLOCK):
-            some = slice(first, min(first + BLOCK, len(users)))
-            candidates = form.candidates(self.people, users[some], rows_of(excluded, some), n)
-            predicted = self._ratings_of(users[some], candidates)
-            order = np.argsort(-predicted, axis=1, kind="stable")[:, :n]
-            codes[some] = np.take_along_axis(candidates, order, 1)
-            ratings[some] = np.take_along_axis(predicted, order, 1)
-        return codes, ratings
+            ratings = every_item(self.predict_codes, users, n_items)(slice(0, len(users)))
+            scores = (
+                ratings if exposures is None else expected_gain(exposures, ratings, self.levels)
+            )
+            return best_lists(scores.__getitem__, excluded, n_items, n)
+        rows = form.rows(self.people, users)
+        if exposures is None:
+            candidates = form.candidates(rows, excluded, n)
+            scores = self._ratings_of(users, candidates)
+        else:
+            theta = form.theta(rows, self._levels_of(users))
+            roughly = expected_gain(exposures, theta, self.levels)
+            candidates = best_lists(roughly.__getitem__, excluded, n_items, candidates_for(n))
+            candidates.sort(axis=1)
+            chosen = np.take_along_axis(exposures, np.maximum(candidates, 0), 1)
+            scores = expected_gain(chosen, self._ratings_of(users, candidates), self.levels)
+            scores[candidates < 0] = -np.inf
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+        return np.take_along_axis(candidates, order, 1)
+
+    def _levels_of(self, users: Codes) -> Floats:
+        """Return mean ratings of users over all items and draws, on the latent scale."""
+        levels = np.where(users >= 0, self.people[:, users, 0].mean(0), 0)
+        return np.asarray(levels + self.mu.mean(), np.float32)
 
     def _ratings_of(self, users: Codes, codes: Codes) -> Floats:
         """Return predicted ratings of each user's items, -inf for -1; shape as `codes`."""
@@ -268,7 +337,9 @@ class Fitted:
     def _mean_form(self) -> MeanForm | None:
         """Mean theta by few factors, None for models of one draw, whose predictions are cheap."""
         one = self.condensed
-        return None if one is None else MeanForm.of(self.items, one.items[:, 1:])
+        if one is None or len(self.mu) == 1:
+            return None
+        return MeanForm.of(self.items, one.items[:, 1:])
 
     def save(self, path: Path | str) -> None:
         """Write the model to one file, without pickle. Raises `RequestError` if that fails."""
@@ -278,47 +349,3 @@ class Fitted:
     def load(cls, path: Path | str) -> Self:
         """Read a model written by `save`. Raises `RequestError` for any other file."""
         return cls(**model_file.read(path))
-
-
-# Conversion of a fitted model to the item model that devices download.
-
-
-def item_model(fitted: Fitted) -> ItemModel:
-    """Return the item side of a model, and what a device needs to fold in a user.
-
-    Raises `RequestError` for models that predict no ratings, such as top-N models.
-    """
-    must_be(Fitted, fitted, "a rating model", "pass what `fit` returns, or use `list_model`")
-    fitted = fitted.on_devices()
-    return ItemModel(
-        scale=fitted.scale,
-        items=tuple(fitted.item_ids.ids.to_list()),
-        factors=fitted.items.shape[2] - 1,
-        link="cells" if fitted.sigma else "linear",
-        sigma=fitted.sigma,
-        draws=tuple(_draw(fitted, d) for d in range(len(fitted.mu))),
-        guarantee=fitted.guarantee,
-        presence=None if fitted.presence is None else _presence(fitted.presence),
-    )
-
-
-def _draw(fitted: Fitted, d: int) -> ItemDraw:
-    weights = np.empty(0) if fitted.prior_weights is None else fitted.prior_weights[d]
-    return ItemDraw(
-        mu=float(fitted.mu[d]),
-        item_bias=singles(fitted.items[d, :, 0]),
-        item_factors=singles(fitted.items[d, :, 1:]),
-        precision=singles(fitted.precision[d]),
-        prior_weights=singles(weights),
-        shrinkage=singles(fitted.condensed.shrinkage if fitted.condensed else np.empty(0)),
-    )
-
-
-def _presence(presence: Presence) -> ItemPresence:
-    return ItemPresence(
-        vectors=singles(presence.vectors),
-        centre=singles(presence.centre),
-        log_mean=presence.log_mean,
-        log_scale=presence.log_scale,
-        damping=DAMPING,
-    )

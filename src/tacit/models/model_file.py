@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tacit.errors import DataError, RequestError
 from tacit.models.distillation import CondensedItems
 from tacit.models.evidence.presence_features import Presence
+from tacit.models.lists import list_arrays
 from tacit.models.rounded import LARGEST_HALF
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
@@ -171,6 +172,8 @@ def write(path: Path | str, fields: Mapping[str, Any]) -> None:
         "sigma": fields["sigma"],
         "guarantee": fields["guarantee"].to_dict(),
     }
+    exposure = fields["exposure"]
+    header |= {} if exposure is None else {"exposure": exposure.model}
     arrays: dict[str, Any] = {
         "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
         "user_ids": _ids(fields["user_ids"]),
@@ -183,6 +186,8 @@ def write(path: Path | str, fields: Mapping[str, Any]) -> None:
         arrays |= {f"presence_{k}": v for k, v in presence.to_arrays().items()}
     if one is not None:
         arrays |= {f"condensed_{k}": v for k, v in one.to_arrays().items()}
+    if exposure is not None:
+        arrays |= {f"exposure_{k}": v for k, v in list_arrays.to_arrays(exposure).items()}
     try:
         with Path(path).open("wb") as file:
             np.savez(file, **arrays)
@@ -214,16 +219,25 @@ def read(path: Path | str) -> dict[str, Any]:
 def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
     scale = RatingScale.parse(header["scale"])
     scale.require_stars("A model of ratings")
+    exposed = _named(arrays, "exposure_")
+    arrays = {name: array for name, array in arrays.items() if not name.startswith("exposure_")}
     sigma = checked(arrays, scale.values, header["sigma"])
     presence, one = _named(arrays, "presence_"), _named(arrays, "condensed_")
+    users, items = (Vocabulary(pl.Series("id", arrays[name])) for name in ("user_ids", "item_ids"))
+    guarantee = model_header.guarantee(header["guarantee"], "the header")
+    exposure = None
+    if exposed:
+        model = strict.typed(header, "exposure", str, "the header")
+        exposure = list_arrays.from_arrays(exposed, model, users, items, guarantee)
     return {
         "model": strict.typed(header, "model", str, "the header"),
         "scale": scale,
-        "user_ids": Vocabulary(pl.Series("id", arrays["user_ids"])),
-        "item_ids": Vocabulary(pl.Series("id", arrays["item_ids"])),
+        "user_ids": users,
+        "item_ids": items,
         **{name: arrays[name] for name in PLAIN},
         "sigma": sigma,
-        "guarantee": model_header.guarantee(header["guarantee"], "the header"),
+        "guarantee": guarantee,
+        "exposure": exposure,
         "presence": Presence.from_arrays(presence) if presence else None,
         "prior_weights": arrays.get("prior_weights"),
         "condensed": CondensedItems.from_arrays(one) if one else None,

@@ -47,17 +47,27 @@ class MeanForm:
             np.ascontiguousarray(turns, np.float32),
         )
 
-    def candidates(self, people: Floats, users: Codes, excluded: Side, n: int) -> Codes:
-        """Return each user's candidates for a list of n items, ascending, padded with -1.
+    def rows(self, people: Floats, users: Codes) -> Floats:
+        """Return x of users, shape (m, 1 + R).
 
-        `people`: as in `Fitted`. `users`: codes, -1 for the average user, shape (m,). `excluded`:
-        one row per user.
+        `people`: as in `Fitted`. `users`: codes, -1 for the average user, shape (m,).
         """
         rows = np.zeros((len(users), self.items.shape[1]), np.float32)
         rows[:, 0] = 1
         for draw, turn in zip(people, self.turns, strict=True):
             rows[:, 1:] += np.where(users[:, None] >= 0, draw[users, 1:], 0) @ turn
+        return rows
+
+    def candidates(self, rows: Floats, excluded: Side, n: int) -> Codes:
+        """Return the items of largest theta for lists of n items, ascending, padded with -1.
+
+        `rows`: x of each user. `excluded`: one row per user.
+        """
         return np.sort(top_k(rows, self.items, excluded, candidates_for(n))[0], axis=1)
+
+    def theta(self, rows: Floats, levels: Floats) -> Floats:
+        """Return theta of all items, shape (m, items). `levels`: the constants of users, (m,)."""
+        return np.asarray(rows @ self.items.T + levels[:, None], np.float32)
 
 
 def candidates_for(n: int) -> int:

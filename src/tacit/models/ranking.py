@@ -58,6 +58,17 @@ def every_item(predict: Callable[[Codes, Codes], Floats], users: Codes, n_items:
     return score
 
 
+def expected_gain(exposures: Floats, ratings: Floats, levels: NDArray[np.float64]) -> Floats:
+    """Return exposures times the position of the ratings on the scale, 0 to 1, by `levels`.
+
+    An exposure of at most 0 means unlikely, and a high rating must not change that: it is returned
+    unchanged. The arrays have the same shape.
+    """
+    low, high = np.float32(levels[0]), np.float32(levels[-1])
+    share = np.clip((ratings - low) / (high - low), 0, 1)
+    return np.where(exposures > 0, exposures * share, exposures)
+
+
 def best_with_scores(score: Scorer, excluded: Side, n_items: int, n: int) -> tuple[Codes, Floats]:
     """Return codes as `best_lists`, with their scores, -inf where padded; shape (users, n)."""
     people = len(excluded.counts)

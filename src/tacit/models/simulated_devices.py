@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from tacit.device.profile import RankBy
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError, must_be
 from tacit.kernels.foldin import Home, fold_in_rows, prior_means
@@ -24,8 +26,11 @@ from tacit.kernels.layout import Side, by_user, even_pieces
 from tacit.kernels.predict import predict
 from tacit.kernels.topk import best_lists
 from tacit.models.evidence.presence_features import Presence
+from tacit.models.evidence.presence_matrix import cells
 from tacit.models.fitted import Fitted, Floats
-from tacit.models.ranking import every_item
+from tacit.models.lists.fitted import distinguishing
+from tacit.models.lists.item_weights import Directions, ItemWeights
+from tacit.models.ranking import every_item, expected_gain
 from tacit.ratings import Codes, Ratings
 
 Doubles = NDArray[np.float64]
@@ -51,6 +56,31 @@ class Recipe(NamedTuple):
         return Presence(*self, item_features=np.empty((0, 0))).people(side)
 
 
+class ExposureArrays(NamedTuple):
+    """Arrays of the item weights of an exposure, fields as in `ItemWeights` and `Directions`."""
+
+    popularity: Floats
+    vectors: Floats
+    spectrum: Floats
+
+    @classmethod
+    def of(cls, weights: ItemWeights) -> "ExposureArrays":
+        """Return the arrays of rounded weights, whose directions have no scales."""
+        one = weights.directions
+        if one is None:
+            return cls(
+                weights.popularity, np.empty((len(weights.popularity), 0), np.float32), NOTHING
+            )
+        return cls(weights.popularity, one.vectors, one.spectrum)
+
+    def scores(self, own: csr_array) -> Floats:
+        """Return the exposures of all items for users with the items `own`."""
+        even = np.ones(len(self.popularity), np.float32)
+        directions = Directions(vectors=self.vectors, spectrum=self.spectrum, left=even, right=even)
+        weights = ItemWeights(popularity=self.popularity, directions=directions)
+        return distinguishing(weights.scores(own))
+
+
 class Downloaded(NamedTuple):
     """The downloaded part of a model, fields as in `Fitted`.
 
@@ -65,6 +95,7 @@ class Downloaded(NamedTuple):
     shrinkage: Floats
     prior_weights: Floats | None
     recipe: Recipe | None
+    exposure: ExposureArrays | None = None
 
     @classmethod
     def of(cls, fitted: Fitted) -> "Downloaded":
@@ -187,19 +218,29 @@ def list_block(block: ListsAsked, model: Downloaded) -> Listed:
     def predicted(users: Codes, items: Codes) -> Floats:
         return predict(users, items, model.mu, people, model.items, model.levels, model.sigma)
 
+    def gain(some: slice) -> Floats:
+        if model.exposure is None:
+            return ratings(some)
+        exposures = model.exposure.scores(csr_array(own[some]))
+        return expected_gain(exposures, ratings(some), model.levels)
+
+    own = cells(side, n_items).astype(np.float32)
     everybody = np.arange(len(side.counts), dtype=np.int32)
-    scorer = every_item(predicted, everybody, n_items)
-    return Listed(best_lists(scorer, side, n_items, block.length))
+    ratings = every_item(predicted, everybody, n_items)
+    return Listed(best_lists(gain, side, n_items, block.length))
 
 
 def fold_in(fitted: Fitted, ratings: Ratings) -> Fitted:
     """Return the model with every user's factors solved on the device from true `ratings`.
 
+    Its exposure is by the users' true items.
+
     Users and items are matched by raw id. Raises `RequestError` if `fitted` is not a `Fitted`, or
     if `ratings` is not a `Ratings`, is on another scale, or shares no user and item with the model.
     """
-    model = _downloaded(fitted)
-    return replace(fitted.on_devices(), people=model.people(*_everybody(fitted, ratings)))
+    people = _downloaded(fitted).people(*_everybody(fitted, ratings))
+    exposure = None if fitted.exposure is None else fitted.exposure.on_devices(ratings)
+    return replace(fitted.on_devices(), people=people, exposure=exposure)
 
 
 def own_rows(fitted: Fitted, own: Ratings) -> Iterator[Doubles]:
@@ -232,18 +273,30 @@ def device_predict(
     return ratings
 
 
-def device_lists(fitted: Fitted, own: Ratings, codes: Codes, length: int, engine: Engine) -> Codes:
+def device_lists(
+    fitted: Fitted,
+    own: Ratings,
+    codes: Codes,
+    length: int,
+    engine: Engine,
+    rank_by: RankBy | None = None,
+) -> Codes:
     """Compute the lists of the devices of `codes`, ascending codes of all users in `own`.
 
-    Shape (users, length), as in `lists_by_rating`. Raises `RequestError` as `fold_in` does, and for
-    a length below 1.
+    Shape (users, length), as in `rating_model_lists`. Raises `RequestError` as `fold_in` does, and
+    for a length below 1.
     """
-    model = _downloaded(fitted)
+    model = _downloaded(fitted)._replace(exposure=_exposure_arrays(fitted, rank_by))
     users = np.searchsorted(codes, own.users).astype(np.int32)
     blocks = people_in_blocks(*_grouped(fitted, own, users, len(codes)), engine.blocks)
     requests = [ListsAsked(mine, length) for _, mine in blocks]
     listed = engine.over(list_block, requests, model)
     return np.concatenate([each.codes for each in listed])
+
+
+def _exposure_arrays(fitted: Fitted, rank_by: RankBy | None) -> ExposureArrays | None:
+    exposure = fitted.ranking_exposure(rank_by)
+    return None if exposure is None else ExposureArrays.of(exposure.weights)
 
 
 def _downloaded(fitted: Fitted) -> Downloaded:

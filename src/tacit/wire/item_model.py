@@ -5,8 +5,9 @@
 for each of 1 to 32 draws; a prediction is the mean over draws of the link. Where the reports
 already contain a user's ratings, the item rows depend on them, and `shrinkage` of every own rating
 is added to the precision of x_u[1:]. In that case (format 2) factors and vectors are halves, else
-(format 1) all numbers are singles. The model is computed from reports alone, so publishing it has
-no privacy cost beyond theirs.
+(format 1) all numbers are singles. Format 3 is either of them with an exposure
+(`tacit.wire.exposure`). The model is computed from reports alone, so publishing it has no privacy
+cost beyond theirs.
 
 A device reads it as untrusted input: declared sizes are compared with the available bytes before
 anything is allocated, and infinite values and NaN are rejected.
@@ -16,114 +17,16 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from tacit.errors import DataError, RequestError, must_be
+from tacit.errors import DataError, must_be
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
-from tacit.wire import binary, model_header, strict
+from tacit.wire import binary
 from tacit.wire.binary import Floats, Numbers
-from tacit.wire.model_header import MOST_FACTORS
+from tacit.wire.exposure import ItemExposure
+from tacit.wire.item_header import Header, parse_header
 
-# Header of an item model: the meaning of its arrays, and their sizes.
-
-KEYS = (
-    "scale", "items", "factors", "link", "sigma", "mu", "features", "presence", "guarantee",
-)  # fmt: skip
-PRESENCE = ("log_mean", "log_scale", "damping")
-LINKS = ("linear", "cells")
-MOST_DRAWS = 32
-WHAT = "The item model's header"
-
-
-@dataclass(frozen=True)
-class Header:
-    """`presence`: log_mean, log_scale and damping."""
-
-    scale: RatingScale
-    items: tuple[int | str, ...]
-    factors: int
-    link: str
-    sigma: float
-    mu: tuple[float, ...]
-    features: int
-    presence: tuple[float, float, float] | None
-    guarantee: Guarantee
-
-    def size(self, shrinking: bool) -> int:
-        """Return how many bytes follow the header, in format 2 (`shrinking`) or format 1."""
-        n, K, row, d = len(self.items), self.factors, 1 + self.factors, self.features - 1
-        wide = 2 if shrinking else 4
-        drawn = wide * n * K + 4 * (n + row + self.features * row + n * shrinking)
-        return len(self.mu) * drawn + (0 if self.presence is None else (wide * n + 4) * d)
-
-
-def parse_header(text: bytes) -> Header:
-    """Parse a header from JSON. Raises `DataError` for a malformed one."""
-    known = strict.fields(strict.parse(text, WHAT, model_header.LONGEST), WHAT, KEYS)
-    header = Header(
-        scale=_scale(known),
-        items=model_header.item_ids(known, WHAT),
-        factors=model_header.count(known, "factors", MOST_FACTORS, WHAT),
-        link=strict.typed(known, "link", str, WHAT),
-        sigma=model_header.one(known, "sigma", strict.real, WHAT),
-        mu=strict.listed(known["mu"], "mu", strict.real, WHAT, MOST_DRAWS),
-        features=model_header.one(known, "features", strict.integral, WHAT),
-        presence=_presence(known["presence"]),
-        guarantee=model_header.guarantee(known["guarantee"], WHAT),
-    )
-    for wrong, sentence in _flaws(header):
-        if wrong:
-            raise DataError(f"{WHAT} is malformed: {sentence}.")
-    return header
-
-
-def _flaws(header: Header) -> tuple[tuple[bool, str], ...]:
-    presence = header.presence
-    least = 1 if presence else 0
-    most = MOST_FACTORS if presence else 0
-    return (
-        (
-            header.scale.has_one_level,
-            f"a rating scale must have at least two levels, got {header.scale}",
-        ),
-        (header.link not in LINKS, "its link is unknown"),
-        (not header.mu, f"it must have 1 to {MOST_DRAWS} draws"),
-        (
-            header.sigma < 0 or (header.sigma > 0) != (header.link == "cells"),
-            "sigma must be above 0 for the link cells and 0 for the link linear",
-        ),
-        (
-            not least <= header.features <= most,
-            "its number of features does not match its presence",
-        ),
-        (
-            presence is not None and (presence[1] <= 0 or presence[2] < 0),
-            "log_scale must be above 0, and damping 0 or more",
-        ),
-    )
-
-
-def _scale(known: dict[str, Any]) -> RatingScale:
-    text = strict.typed(known, "scale", str, WHAT)
-    try:
-        scale = RatingScale.parse(text)
-    except RequestError as error:
-        raise DataError(f"{WHAT} is malformed: {error}") from None
-    if str(scale) != text:
-        raise DataError(f"{WHAT} has the scale {text[:60]!r}, which must be written {scale}.")
-    return scale
-
-
-def _presence(value: Any) -> tuple[float, float, float] | None:
-    if value is None:
-        return None
-    known = strict.fields(value, f"{WHAT}'s presence", PRESENCE)
-    log_mean, log_scale, damping = (
-        model_header.one(known, key, strict.real, WHAT) for key in PRESENCE
-    )
-    return log_mean, log_scale, damping
-
-
-MAGIC, SHRINKING = b"tacit-item-model-1\n", b"tacit-item-model-2\n"
+MAGICS = tuple(b"tacit-item-model-%d\n" % version for version in (1, 2, 3))
+"""First lines of formats 1 to 3."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +77,7 @@ class ItemModel:
     draws: tuple[ItemDraw, ...]
     guarantee: Guarantee
     presence: ItemPresence | None = None
+    exposure: ItemExposure | None = None
 
     def __repr__(self) -> str:
         return (
@@ -191,7 +95,10 @@ class ItemModel:
         if self.presence is not None:
             blocks.append(binary.rounded(self.presence.vectors, half=shrinking))
             blocks.append(self.presence.centre)
-        return binary.joined(SHRINKING if shrinking else MAGIC, self._header(), blocks)
+        if self.exposure is None:
+            return binary.joined(MAGICS[shrinking], self._header(), blocks)
+        header = self._header() | {"shrinking": shrinking, "exposure": _shape(self.exposure)}
+        return binary.joined(MAGICS[2], header, [*blocks, *self.exposure.parts])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -201,11 +108,11 @@ class ItemModel:
         not bytes.
         """
         must_be(bytes, data, "the bytes of an item model", "pass what `to_bytes` returns")
-        shrinking = data.startswith(SHRINKING)
-        text, numbers = binary.parted(SHRINKING if shrinking else MAGIC, data, "item model")
-        header = parse_header(text)
-        numbers.require(header.size(shrinking))
-        return cls._of(header, numbers, shrinking)
+        magic = next((each for each in MAGICS if data.startswith(each)), MAGICS[0])
+        text, numbers = binary.parted(magic, data, "item model")
+        header = parse_header(text, 1 + MAGICS.index(magic))
+        numbers.require(header.size)
+        return cls._of(header, numbers)
 
     def _header(self) -> dict[str, Any]:
         presence = self.presence
@@ -227,8 +134,9 @@ class ItemModel:
         }
 
     @classmethod
-    def _of(cls, header: Header, numbers: Numbers, shrinking: bool) -> Self:
+    def _of(cls, header: Header, numbers: Numbers) -> Self:
         n, K, features = len(header.items), header.factors, header.features
+        shrinking, shape = header.shrinking, header.exposure
         draws = tuple(
             ItemDraw(
                 mu,
@@ -249,7 +157,14 @@ class ItemModel:
             numbers.floats(features - 1),
             *header.presence,
         )
+        exposure = shape and ItemExposure.read(
+            numbers, n, shape.directions, popularity=shape.popularity
+        )
         return cls(
             header.scale, header.items, K, header.link, header.sigma, draws, header.guarantee,
-            presence,
+            presence, exposure,
         )  # fmt: skip
+
+
+def _shape(exposure: ItemExposure) -> dict[str, Any]:
+    return {"directions": len(exposure.spectrum), "popularity": bool(exposure.popularity)}

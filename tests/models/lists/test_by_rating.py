@@ -5,7 +5,7 @@ import pytest
 
 from tacit import fit
 from tacit.models import fold_in
-from tacit.models.lists.from_ratings import lists_by_rating
+from tacit.models.top_n import rating_model_lists
 
 
 @pytest.mark.parametrize("where", ["device", "provider"])
@@ -13,7 +13,7 @@ def test_a_list_is_of_the_highest_predictions_of_what_is_not_rated(ratings, wher
     """People 0 to 9 have no rating of their own here, and so no list."""
     fitted = fit("mf", ratings)
     own = ratings.where((ratings.users >= 10) & (np.arange(len(ratings)) % 2 == 0))
-    lists = lists_by_rating(fitted, own, 6, where=where)
+    lists = rating_model_lists(fitted, own, 6, where=where, rank_by="rating")
     known = fold_in(fitted, own) if where == "device" else fitted
     assert (lists[:10] == -1).all()
     for person in range(10, ratings.n_users):

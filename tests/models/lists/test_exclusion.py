@@ -12,7 +12,7 @@ from tacit.kernels.layout import Side
 from tacit.metrics.lists import list_figures
 from tacit.models import LIST_MODELS, interactions
 from tacit.models.lists.exclusion import exclusion
-from tacit.models.lists.from_ratings import lists_by_gain, lists_by_rating
+from tacit.models.top_n import rating_model_lists
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.training import LIST_TRAININGS
 
@@ -41,9 +41,9 @@ def shown_reports(cap=None):
 def lists_of(maker, data, own, where, length=12):
     """The lists of a model of the registry, or of stars alone or beside presence."""
     if maker == "by rating":
-        return lists_by_rating(fit("mf", data), own, length, where=where)
+        return rating_model_lists(fit("mf", data), own, length, where=where, rank_by="rating")
     if maker == "by gain":
-        return lists_by_gain(fit("ease", data), fit("mf", data), own, length, where=where)
+        return rating_model_lists(fit("mf", data), own, length, where=where, rank_by="gain")
     return LIST_MODELS[maker].fit(interactions(data)).lists(own, length, where=where)
 
 
@@ -80,7 +80,7 @@ def test_a_device_leaves_out_its_owner_s_items(maker):
 @pytest.mark.parametrize("maker", MAKERS)
 def test_a_provider_leaves_out_reported_items_where_presence_is_public(maker):
     reports = shown_reports(cap=6)
-    own = STARS.where(np.isin(key(STARS), key(reports))) if maker == "by rating" else STARS
+    own = STARS.where(np.isin(key(STARS), key(reports))) if maker.startswith("by") else STARS
     lists = lists_of(maker, reports, own, "provider", STARS.n_items)
     assert listed(lists) == EVERYTHING - pairs(reports.users, reports.items)
     assert len(reports) < 0.6 * len(STARS)
@@ -110,9 +110,9 @@ def test_a_curator_s_list_model_knows_nobody(name):
 
 def test_a_curator_leaves_out_the_ratings_of_which_the_model_is_made():
     fitted = fit("mf", STARS)
-    lists = lists_by_rating(fitted, STARS, STARS.n_items, where="curator")
+    lists = rating_model_lists(fitted, STARS, STARS.n_items, where="curator")
     assert not listed(lists) & pairs(STARS.users, STARS.items)
-    assert (lists == lists_by_rating(fitted, STARS, STARS.n_items, where="provider")).all()
+    assert (lists == rating_model_lists(fitted, STARS, STARS.n_items, where="provider")).all()
 
 
 def test_figures_of_the_provider_are_those_of_the_lists_it_recommends():

@@ -5,7 +5,7 @@ import pytest
 from lists_world import world
 
 from tacit import fit
-from tacit.device.profile import ListProfile
+from tacit.device.list_profile import ListProfile
 from tacit.models import list_model
 from tacit.wire.list_model import MOST_BYTES, ListModel
 

@@ -10,6 +10,7 @@ from typing import Any
 from tacit import registry
 from tacit.audit.attacks.attribute import Attribute
 from tacit.audit.attacks.averaging import Averaging
+from tacit.audit.attacks.exposure import Exposure
 from tacit.audit.attacks.linkage import Linkage, TwoTasks
 from tacit.audit.attacks.membership import Membership
 from tacit.audit.attacks.order import Order
@@ -25,6 +26,7 @@ _MEMBERS: tuple[AbstractAttack, ...] = (
     Averaging(),
     Attribute(),
     Membership(),
+    Exposure(),
     Poisoning(),
 )
 

@@ -35,8 +35,8 @@ Learn = Callable[[str, Ratings, str, str, int], Fitted | FittedLists]
 """Run a trainer, given its name, the training ratings, epsilon, delta, and a seed of its noise."""
 HIDDEN = 0.25  # fraction of a user's ratings hidden from the device, to evaluate lists
 RARE = 0.001  # false-positive rate
-FEWEST = 8
-"""Fewest models that allow to estimate a standard deviation."""
+FEWEST, MOST_PEOPLE = 8, 1000
+"""Fewest models that allow to estimate a standard deviation; most users of an attack."""
 
 
 def learnt(
@@ -67,7 +67,7 @@ class Membership:
     epsilons: tuple[str, ...] = ("1", "2", "10")
     delta: str = "1e-6"
     models: int = 64
-    most_people: int = 1000
+    most_people: int = MOST_PEOPLE
     length: int = 20
     learn: Learn = learnt
 
@@ -86,13 +86,7 @@ class Membership:
                     "`trainings` must draw noise at the curator, so that a seed reproduces "
                     f"it; {name} draws noise on devices."
                 )
-        if self.models < FEWEST:
-            raise RequestError(
-                f"models must be at least {FEWEST}, got {self.models}: with fewer models, the "
-                "result cannot be distinguished from chance."
-            )
-        if self.most_people < 2:
-            raise RequestError(f"most_people must be at least 2, got {self.most_people}.")
+        check_size(self.models, self.most_people)
 
     def run(self, world: World) -> list[Finding]:
         """Return the area under the curve, and the true-positive rate at 0.1 % false positives."""
@@ -108,7 +102,8 @@ class Membership:
             for epsilon in self.epsilons:
                 models = self._models(name, epsilon, ratings, inside)
                 served, guarantee = _served(models, partial(serves, ratings=ratings))
-                findings += _findings(f"{name}, {what}", served, inside, guarantee)
+                named = f"{name}, {what}, epsilon {guarantee.epsilon} per {guarantee.unit}"
+                findings += inference(named, served, inside, _allowed(guarantee))
         return findings
 
     def _models(
@@ -117,6 +112,17 @@ class Membership:
         for run, who in enumerate(inside):
             members = ratings.where(who[ratings.users])
             yield self.learn(name, members, epsilon, self.delta, run)
+
+
+def check_size(models: int, most_people: int) -> None:
+    """Raise `RequestError` for too few shadow models, and for fewer than two users."""
+    if models < FEWEST:
+        raise RequestError(
+            f"models must be at least {FEWEST}, got {models}: with fewer models, the "
+            "result cannot be distinguished from chance."
+        )
+    if most_people < 2:
+        raise RequestError(f"most_people must be at least 2, got {most_people}.")
 
 
 def most_area(epsilon: float, delta: float) -> float:
@@ -160,8 +166,17 @@ def _by_list(
     return gains(lists, hidden_ratings.users, hidden_ratings.items, ratings.n_items, length)
 
 
-def _findings(setting: str, served: Doubles, inside: Mask, guarantee: Guarantee) -> list[Finding]:
-    """Return both metrics of models (models, users), with their bounds by the guarantee."""
+def inference(
+    setting: str,
+    served: Doubles,
+    inside: Mask,
+    bounds: tuple[float | None, float | None] = (None, None),
+) -> list[Finding]:
+    """Return both metrics of shadow models, with their `bounds`.
+
+    `served`: a statistic of each user in each model, larger for members; `inside`: the members.
+    Both of shape (models, users).
+    """
     spread = served.std(0)
     score = (served - served.mean(0)) / np.where(spread > 0, spread, 1)
     threshold = np.sort(score[~inside])[::-1][int(RARE * (~inside).sum())]
@@ -169,11 +184,10 @@ def _findings(setting: str, served: Doubles, inside: Mask, guarantee: Guarantee)
     # Scores of one model are dependent, so the error is estimated between models.
     areas = np.array([auc(row, who) for row, who in models])
     caught = np.array([(row[who] > threshold).mean() for row, who in models])
-    area, rare = _allowed(guarantee)
-    named = f"{setting}, epsilon {guarantee.epsilon} per {guarantee.unit}"
+    area, rare = bounds
     return [
         Finding(
-            setting=named,
+            setting=setting,
             figure="AUC",
             value=auc(score.ravel(), inside.ravel()),
             baseline=0.5,
@@ -182,7 +196,7 @@ def _findings(setting: str, served: Doubles, inside: Mask, guarantee: Guarantee)
             count=served.size,
         ),
         Finding(
-            setting=named,
+            setting=setting,
             figure="true-positive rate at a false-positive rate of .001",
             value=true_positives(score.ravel(), inside.ravel(), RARE),
             baseline=RARE,

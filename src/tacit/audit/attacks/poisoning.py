@@ -21,7 +21,7 @@ from tacit.audit.attacks.world import Fillers, PoisonedReports, World, poisoned_
 from tacit.channels import choose_channel
 from tacit.errors import RequestError
 from tacit.models import ChannelMF, Fitted, evidence, fold_in
-from tacit.models.lists.from_ratings import lists_by_rating
+from tacit.models.top_n import rating_model_lists
 from tacit.ratings import Ratings
 from tacit.reports import Reports
 
@@ -165,7 +165,7 @@ class _Seen:
         own_ratings = replace(real, user_ids=sent.user_ids)
         return cls(
             fold_in(fitted, own_ratings),
-            lists_by_rating(fitted, own_ratings, LENGTH)[: real.n_users],
+            rating_model_lists(fitted, own_ratings, LENGTH)[: real.n_users],
         )
 
     def stars(self, item: int) -> float:

@@ -61,6 +61,7 @@ def compare(
     no_lists: Annotated[
         bool, typer.Option("--no-lists", help="Do not compute top-N metrics.")
     ] = False,
+    rank_by: options.RankBy = None,
     factors: Annotated[
         int | None, typer.Option(help="Number of factors, for models with factors.")
     ] = None,
@@ -151,6 +152,7 @@ def compare(
         relevant=relevant,
         slices=slices,
         lists=not no_lists,
+        rank_by=rank_by,
         factors=factors,
         settings=changed or (),
         items=None if items is None else item_table(items),

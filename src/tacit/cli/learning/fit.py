@@ -62,6 +62,13 @@ def fit(
         int | None, typer.Option(help="Number of factors, for a model with factors.")
     ] = None,
     changed: options.Settings = None,
+    without_exposure: Annotated[
+        bool,
+        typer.Option(
+            "--without-exposure",
+            help="Leave out the statistics of items rated together; rank by predicted rating.",
+        ),
+    ] = False,
     mode: Annotated[str, typer.Option(help="Trainer mode: strict or faithful.")] = "strict",
     delta: Annotated[float, typer.Option(help="Delta of a trainer that requires one.")] = 1e-6,
     seed: Annotated[int, typer.Option(help="Seed of the model's initialization.")] = 0,
@@ -103,7 +110,7 @@ def fit(
     _not_drawn_anew(epsilon, state)
     from tacit.experiments.progress import share
     from tacit.experiments.results import writable
-    from tacit.learners import learner, parsed_settings, require_options
+    from tacit.learners import learner, parsed_settings, require_options, with_exposure
     from tacit.privacy.ledger import epsilon_text
 
     writable(output, read=(data, catalogue, people, items))
@@ -133,6 +140,7 @@ def fit(
         else:
             promised, source = _sent(source, plan, channel, epsilon)
             fitted = chosen.fit(source, rng=seed, advance=advance, **settings, **there)
+            fitted = fitted if without_exposure else with_exposure(fitted, source, rng=seed)
     _write(fitted, output)
     # A trainer's guarantee does not cover the number of ratings, so it is not printed.
     rows = f" from {len(source):,} rows" if not trained else ""

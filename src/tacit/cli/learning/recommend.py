@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -11,6 +11,7 @@ from tacit.cli.learning.own_ratings import own_ratings
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
+    from tacit.device.profile import RankBy
     from tacit.models import Fitted
     from tacit.ratings import Ratings
 
@@ -29,13 +30,15 @@ def recommend(
     titles: Annotated[
         Path | None, typer.Option(help="File of item titles: u.item, movies.dat or movies.csv.")
     ] = None,
+    rank_by: options.RankBy = None,
 ) -> None:
     """Print the top items of a user, best first.
 
-    The command prints each item with its predicted rating. Without --profile, the recommendations
-    are the provider's, based on the user's reports. With --profile, they are personalized with the
-    user's true ratings, as on the device, and exclude the items in the profile. A list model stores
-    no users and requires --profile.
+    The command prints each item with its predicted rating. Items are ranked by expected gain: how
+    likely the user is to interact with an item, times how high the user would rate it. Without
+    --profile, the recommendations are the provider's, based on the user's reports. With --profile,
+    they are personalized with the user's true ratings, as on the device, and exclude the items in
+    the profile. A list model stores no users and requires --profile.
 
     Examples:
 
@@ -52,20 +55,22 @@ def recommend(
         for item, score in best:
             typer.echo(f"{item}\t{score:.4f}{shown.get(item, '')}")
         return
-    fitted = Fitted.load(model)
+    fitted, order = Fitted.load(model), cast("RankBy | None", rank_by)
     if profile is None:
-        best = fitted.recommend(user, n, notify=options.notice)
+        best = fitted.recommend(user, n, rank_by=order, notify=options.notice)
     else:
         ratings = own_ratings(profile, user, str(fitted.scale))
         rated = ratings.item_ids.take(ratings.items)
         notify_unknown(rated.to_list(), (fitted.item_ids.codes(rated) >= 0).tolist(), ratings.name)
-        best = on_device(fitted, ratings, n)
+        best = on_device(fitted, ratings, n, order)
     shown = _titles(titles, [item for item, _ in best])
     for item, rating in best:
         typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
 
 
-def on_device(fitted: "Fitted", profile: "Ratings", n: int) -> list[tuple[Any, float]]:
+def on_device(
+    fitted: "Fitted", profile: "Ratings", n: int, rank_by: "RankBy | None" = None
+) -> list[tuple[Any, float]]:
     """Return the n best items as on a device: fold-in of the user's ratings into the item model."""
     from tacit.device.profile import Profile
     from tacit.models import item_model
@@ -74,7 +79,8 @@ def on_device(fitted: "Fitted", profile: "Ratings", n: int) -> list[tuple[Any, f
     known = codes >= 0  # at least one: `notify_unknown` rejects other profiles
     items: list[int | str] = fitted.item_ids.take(codes[known]).to_list()
     ratings = [profile.scale.values[int(level)] for level in profile.levels[known]]
-    return Profile(item_model(fitted), dict(zip(items, ratings, strict=True))).recommend(n)
+    profiled = Profile(item_model(fitted), dict(zip(items, ratings, strict=True)))
+    return profiled.recommend(n, rank_by)
 
 
 def from_list(path: Path, ratings: "Ratings | None", n: int) -> list[tuple[int | str, float]]:
@@ -82,7 +88,7 @@ def from_list(path: Path, ratings: "Ratings | None", n: int) -> list[tuple[int |
 
     Raises `RequestError` without a profile, and `DataError` if the model has none of its items.
     """
-    from tacit.device.profile import ListProfile
+    from tacit.device.list_profile import ListProfile
     from tacit.wire.list_model import ListModel
 
     model = ListModel.from_bytes(path.read_bytes())

@@ -214,6 +214,7 @@ def compare(
     relevant: float | None = None,
     slices: bool = False,
     lists: bool = True,
+    rank_by: str | None = None,
     factors: int | None = None,
     items: pl.DataFrame | None = None,
     scale: RatingScale | str | None = None,
@@ -228,7 +229,8 @@ def compare(
     `models`: one or several names or objects. A `Channel` runs at its own epsilon only. `epsilons`:
     nats per value, per slot if the plan hides presence, per user for trainers with that unit;
     numbers or decimal strings. `plan`: "rated", "catalogue" or "sample:K". `lists`: whether to
-    compute top-N metrics. Other arguments are those of `tacit compare`. `path`: write the rows to
+    compute top-N metrics. `rank_by`: order of a rating model's lists, "gain" (the default) or
+    "rating". Other arguments are those of `tacit compare`. `path`: write the rows to
     this file (JSON), and Parquet and an experiment file (TOML) next to it. `tacit compare` repeats
     the experiment file if the data are in a file and everything compared has a name. The same call
     resumes an interrupted one.
@@ -254,6 +256,7 @@ def compare(
         relevant=relevant,
         slices=slices,
         lists=lists,
+        rank_by=rank_by,
         factors=factors,
         items=items,
     )

@@ -4,13 +4,14 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 
 from tacit.collection.named_plans import IDENTITY, PlanMaker, plan_of, protects_presence
+from tacit.device.profile import RankBy
 from tacit.engines.engine import Engine
-from tacit.errors import RequestError
+from tacit.errors import RequestError, shown
 from tacit.experiments.defaults import BASELINES, POPULARITY, RANDOM
 from tacit.learners import Learner, learner, require_options
 from tacit.metrics.split import SplitProtocol
@@ -68,6 +69,8 @@ class Comparison:
     `options`: settings of every model but the baselines. `delta`: of `tight_epsilon`, a decimal
     string. `mode`: strict, faithful or both, for trainers with both. `slices`: whether rows have
     the error by decile of users and items. `lists`: whether rows have top-N metrics.
+    `rank_by`: "rating" for rating models to rank by predicted rating, None or "gain" for expected
+    gain.
     `only`: the epsilon of channels that run at a single one. `plugged`: channels and models of
     plug-ins with their versions, so that rows of other versions are not reused. `learner`: the
     learner of a name and mode. `make_plan`: the plan of a name, channel and epsilon. `engine`:
@@ -88,6 +91,7 @@ class Comparison:
     delta: str = "1e-6"
     slices: bool = False
     lists: bool = True
+    rank_by: str | None = None
     items: pl.DataFrame | None = field(default=None, repr=False)
     options: dict[str, object] = field(default_factory=dict[str, object])
     only: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -100,6 +104,8 @@ class Comparison:
         protects_presence(self.plan)
         if not 0 < float(self.delta) < 1:
             raise RequestError(f"delta must be between 0 and 1, such as 1e-6, got {self.delta}.")
+        if self.rank_by not in (None, *get_args(RankBy)):
+            raise RequestError(f"rank_by must be gain or rating, got {shown(self.rank_by)}.")
         if self.cap is not None and self.cap < 1:
             raise RequestError(f"cap must be an integer of at least 1, got {self.cap}.")
         named = [self.learner(name, "strict") for name in self.models if name not in BASELINES]
@@ -171,6 +177,7 @@ class Comparison:
         # Part of the key, so that rows without slices are not reused in a run with them.
         settings |= {"slices": True} if self.slices else {}
         settings |= {} if self.lists else {"lists": False}
+        settings |= {"rank_by": "gain"} if self.lists and self.rank_by != "rating" else {}
         settings |= {} if self.items is None else {"items": _digest(self.items)}
         settings |= {"plugins": list(self.plugged)} if self.plugged else {}
         return json.dumps(settings, sort_keys=True)

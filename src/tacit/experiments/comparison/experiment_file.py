@@ -83,6 +83,7 @@ def options(comparison: Comparison) -> dict[str, Any]:
         "model": ",".join(comparison.models),
         "no-lists": not comparison.lists,
         "plan": comparison.plan,
+        "rank-by": comparison.rank_by,
         "relevant": comparison.relevant,
         "seeds": split.seeds,
         "slices": comparison.slices,

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tacit.collection.named_plans import IDENTITY
+from tacit.collection.named_plans import IDENTITY, protects_presence
 from tacit.collection.perturb import perturb
 from tacit.collection.plan import Plan
 from tacit.errors import RequestError
@@ -28,8 +28,9 @@ from tacit.experiments.metric_columns import (
 from tacit.experiments.results import LISTS, ResultRow
 from tacit.learners import Learner, plugged
 from tacit.metrics.accuracy import Slice
-from tacit.models.lists.from_ratings import top_n
+from tacit.models import Fitted, FittedLists, exposure_of
 from tacit.models.simulated_devices import device_predict
+from tacit.models.top_n import top_n
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
@@ -77,6 +78,7 @@ class Measurement:
         self._relevant = relevant_rating(ratings.scale, comparison.relevant)
         self._splits = Latest[tuple[Ratings, Ratings]]()
         self._data = Latest[tuple[Ratings | Reports, Guarantees]]()
+        self._exposures = Latest[FittedLists | None]()
 
     def __call__(self, cell: ComparisonCell) -> list[ResultRow]:
         """Return a row for each location where the model predicts or recommends."""
@@ -88,6 +90,8 @@ class Measurement:
         facts["cold_users"] = cold_users(train, test)
         facts["items"] = self._item_columns(learner)
         facts["plugins"] = plugged(cell.channel, learner)
+        has_exposure = isinstance(fitted, Fitted) and fitted.exposure is not None
+        facts["ranked_by"] = "gain" if has_exposure else None
         return [
             ResultRow(
                 **facts,
@@ -121,7 +125,21 @@ class Measurement:
         data, guarantees = self._data.of(noise, lambda: self._collected(cell, train))
         began = time.perf_counter()
         fitted = learner.fit(data, rng=cell.seed, **options)
-        return fitted, data, guarantees, time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        return self._with_exposure(cell, fitted, data), data, guarantees, seconds
+
+    def _with_exposure(self, cell: ComparisonCell, fitted: Any, data: Ratings | Reports) -> Any:
+        """Return a rating model with the exposure that all models of these reports share."""
+        by_gain = self._asked.lists and self._asked.rank_by != "rating"
+        if not by_gain or not isinstance(fitted, Fitted):
+            return fitted
+        key: tuple[object, ...] = cell.seed, cell.fold
+        if isinstance(data, Reports):
+            # Public presence is the same at every epsilon.
+            hidden = protects_presence(cell.plan)
+            key += cell.cap, *((cell.channel, cell.epsilon) if hidden else ())
+        known = self._exposures.of(key, lambda: exposure_of(data, rng=cell.seed))
+        return fitted.with_exposure(known)
 
     def _split(self, seed: int, fold: int | None) -> tuple[Ratings, Ratings]:
         held_out = self._asked.protocol.test(self._ratings, seed, fold)

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from tacit.errors import RequestError, shown
 from tacit.kernels.layout import Side, by_user, starts
 from tacit.kernels.topk import Scorer
-from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.evidence.presence_matrix import PresenceMatrix, cells
 from tacit.privacy.guarantee import Guarantee, Unit
 from tacit.ratings import Codes, Ratings
 
@@ -81,6 +81,19 @@ def reported_items(reported: csr_array) -> Side:
     rows = reported.sorted_indices()
     cell = np.arange(rows.nnz, dtype=np.int32)
     return Side(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), cell)
+
+
+def with_reported(excluded: Side, users: Codes, presence: PresenceMatrix) -> Side:
+    """Add each user's reported items to the excluded ones, if presence is public.
+
+    `users`: codes, -1 for users without reports; `excluded`: one row for each of them.
+    """
+    if presence.protected:
+        return excluded
+    rows = csr_array(presence.reported[np.maximum(users, 0)])
+    rows.data = np.repeat(users >= 0, np.diff(rows.indptr)).astype(np.int8)
+    rows.eliminate_zeros()
+    return reported_items(csr_array(rows + cells(excluded, rows.shape[1])))
 
 
 def users_of(users: Codes, score: UserScorer) -> Scorer:

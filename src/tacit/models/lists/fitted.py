@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from tacit.errors import RequestError, must_be
 from tacit.kernels.layout import Side
 from tacit.kernels.topk import best_lists, linked_lists
-from tacit.models.evidence.presence_matrix import PresenceMatrix, cells
+from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
 from tacit.models.lists.exclusion import (
     Exclusion,
     UserScorer,
@@ -209,6 +209,20 @@ class FittedLists:
         best = best_with_scores(scores.__getitem__, excluded, n_items, checked_length(n))
         return RankedLists(raw_ids([0]), self.item_ids, *best).first()
 
+    def exposures(self, users: Codes) -> Floats:
+        """Return the scores of all items by the users' reports, shape (users, items).
+
+        `users`: codes, -1 for a user without reports, who gets the popularity. Where that is zero,
+        and for other users without any score, all scores are 1.
+        """
+        scores = self._by_reports(np.maximum(users, 0))
+        return distinguishing(np.where(users[:, None] >= 0, scores, self.weights.popularity))
+
+    def on_devices(self, own: Ratings) -> "FittedLists":
+        """Return the model of devices that score by their users' true items, those of `own`."""
+        own_items = self._rows(self.own_items(own))
+        return replace(self, presence=public(own_items), provider_weights=None)
+
     def _rows(self, seen: Side) -> csr_array:
         return cells(seen, len(self.item_ids)).astype(np.float32)
 
@@ -235,6 +249,11 @@ class FittedLists:
         if weights.directions is not None:
             scores -= presence.dense(some) * weights.directions.diagonal
         return np.asarray(scores, np.float32)
+
+
+def distinguishing(scores: Floats) -> Floats:
+    """Return the scores, with 1 for all items of users without any score, shape (users, items)."""
+    return np.where(scores.any(1, keepdims=True), scores, np.float32(1))
 
 
 # Conversion of a fitted top-N model to the list model that devices download.

@@ -54,10 +54,10 @@ def interactions(data: Ratings | Reports) -> Interactions:
         must_be(Ratings, data, "`Ratings` or `Reports`", "pass what `perturb` returns")
     if len(data) == 0:
         raise RequestError(f"{data.name} contains no rows; a model requires at least one.")
-    presence, guarantee = _presence(data), NO_PRIVACY
+    presence, guarantee = presence_of(data), NO_PRIVACY
     if isinstance(data, Reports):
         guarantee = data.guarantee
-    if not (presence.rated > presence.unrated).all():
+    if not is_informative(presence):
         raise RequestError(
             f"A channel of {data.name} has the same output distribution for present and missing "
             "items, so its reports carry no information. Use reports from another channel."
@@ -65,7 +65,13 @@ def interactions(data: Ratings | Reports) -> Interactions:
     return Interactions(presence, data.scale, data.user_ids, data.item_ids, guarantee)
 
 
-def _presence(data: Ratings | Reports) -> PresenceMatrix:
+def is_informative(presence: PresenceMatrix) -> bool:
+    """Return whether every user's reports depend on presence."""
+    return bool((presence.rated > presence.unrated).all())
+
+
+def presence_of(data: Ratings | Reports) -> PresenceMatrix:
+    """Return the presence in ratings or reports, debiased where it is protected."""
     missing = hidden(data) if isinstance(data, Reports) else None
     if missing is not None and isinstance(data, Reports):
         data = data.where(reported(data))

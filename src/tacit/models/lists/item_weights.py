@@ -85,6 +85,20 @@ class ItemWeights:
         scores += self.popularity
         return scores
 
+    def products(self, x: Floats) -> Floats:
+        """Return W x for x of shape (items,) or (items, d)."""
+        total = np.zeros(x.shape, np.float32)
+        if self.directions is not None:
+            total += self.directions.left_factors @ (self.directions.of_items.T @ x)
+        return total if self.between is None else np.asarray(total + self.between @ x, np.float32)
+
+    def transposed_products(self, x: Floats) -> Floats:
+        """Return W' x for x of shape (items,)."""
+        total = np.zeros(x.shape, np.float32)
+        if self.directions is not None:
+            total += self.directions.of_items @ (self.directions.left_factors.T @ x)
+        return total if self.between is None else np.asarray(total + self.between.T @ x, np.float32)
+
     def links(self, owned: csr_array) -> LinkedScores | None:
         """Return the inputs of one-pass ranking for users with the items `owned`.
 

@@ -6,7 +6,7 @@
  *
  * for each of 1 to 32 draws. A prediction is the mean over draws of the link. Format 2 has a
  * shrinkage: every own rating adds the shrinkage of its item to the precision of x_u[1:]. Its
- * factors and vectors are halves.
+ * factors and vectors are halves. Format 3 is either format with an exposure.
  */
 
 import { DataError } from "../errors.js";
@@ -21,39 +21,49 @@ const KEYS = ["scale", "items", "factors", "link", "sigma", "mu", "features"].co
   "presence",
   "guarantee",
 ]);
+const WITH_EXPOSURE = KEYS.concat(["shrinking", "exposure"]); // of format 3
+const EXPOSURE = ["directions", "popularity"];
 const PRESENCE = ["log_mean", "log_scale", "damping"];
 const MOST_DRAWS = 32;
 const WHAT = "The item model's header";
 
 /**
- * `size`: the required number of bytes after the header, in format 2 or in format 1.
+ * `shrinking`: whether factors and vectors are halves and items have a shrinkage. `directions`: of
+ * the exposure, K. `popularity`: whether items have popularities. `size`: the required number of
+ * bytes after the header.
  * @typedef {{ readonly scale: import("./scale.js").Scale, readonly items: (string | number)[],
  *   readonly factors: number, readonly link: "linear" | "cells", readonly sigma: number,
  *   readonly mu: number[], readonly features: number,
+ *   readonly shrinking: boolean,
+ *   readonly exposure: { readonly directions: number, readonly popularity: boolean } | null,
  *   readonly presence: { readonly logMean: number, readonly logScale: number,
  *     readonly damping: number } | null,
- *   readonly size: (shrinking: boolean) => number }} Header
+ *   readonly size: number }} Header
  */
 
 /**
- * Parse the JSON header. Throws `DataError` if it is malformed.
+ * Parse the JSON header of format 1, 2 or 3. Throws `DataError` if it is malformed.
  * @param {Uint8Array} text
+ * @param {number} version
  * @returns {Header}
  */
-export function parseHeader(text) {
-  const known = fields(parse(text, WHAT, LONGEST), WHAT, KEYS);
+export function parseHeader(text, version) {
+  const keys = version === 3 ? WITH_EXPOSURE : KEYS;
+  const known = fields(parse(text, WHAT, LONGEST), WHAT, keys);
   const items = itemIds(known, WHAT);
   const factors = count(known, "factors", MOST_FACTORS, WHAT);
   const features = one(known, "features", integral, WHAT);
   const mu = listed(known["mu"], "mu", real, WHAT, MOST_DRAWS);
   const presence = presenceOf(known["presence"]);
   const scale = ratingScale.parse(one(known, "scale", wellFormed, WHAT));
-  /** @type {Header} */
+  const shrinking = version === 3 ? one(known, "shrinking", flag, WHAT) : version === 2;
+  const exposure = version === 3 ? exposureOf(known["exposure"]) : null;
+  const arrays = { items, factors, features, mu, presence, shrinking, exposure };
   const header = {
-    ...{ scale, items, factors, features, mu, presence },
+    ...{ ...arrays, scale },
     link: one(known, "link", linkOf, WHAT),
     sigma: one(known, "sigma", real, WHAT),
-    size: (shrinking) => sizeOf(header, shrinking),
+    size: sizeOf(arrays),
   };
   guarantee(known["guarantee"], WHAT);
   const wrong = flaws(header).find(([found]) => found);
@@ -61,19 +71,17 @@ export function parseHeader(text) {
   return header;
 }
 
-/**
- * @param {Header} header
- * @param {boolean} shrinking
- */
-function sizeOf({ items, factors, features, mu, presence }, shrinking) {
+/** @param {Omit<Header, "scale" | "link" | "sigma" | "size">} header */
+function sizeOf({ items, factors, features, mu, presence, shrinking, exposure }) {
   const [n, row, d, wide] = [items.length, 1 + factors, features - 1, shrinking ? 2 : 4];
   const singles = n + row + features * row + (shrinking ? n : 0);
-  const drawn = wide * n * factors + 4 * singles;
-  return mu.length * drawn + (presence === null ? 0 : (wide * n + 4) * d);
+  const drawn = mu.length * (wide * n * factors + 4 * singles);
+  const presenceSize = presence === null ? 0 : (wide * n + 4) * d;
+  return drawn + presenceSize + (exposure === null ? 0 : sizeOfExposure(n, exposure));
 }
 
 /**
- * @param {Header} header
+ * @param {Omit<Header, "size">} header
  * @returns {[boolean, string][]}
  */
 function flaws({ scale, link, sigma, mu, features, presence }) {
@@ -115,8 +123,31 @@ function linkOf(value) {
   return value === "linear" || value === "cells" ? value : undefined;
 }
 
-const MAGIC = "tacit-item-model-1\n";
-const SHRINKING = "tacit-item-model-2\n";
+/** @param {unknown} value */
+function exposureOf(value) {
+  const what = `${WHAT}'s exposure`;
+  const known = fields(value, what, EXPOSURE);
+  const directions = count(known, "directions", MOST_FACTORS, what);
+  return { directions, popularity: one(known, "popularity", flag, what) };
+}
+
+/**
+ * @param {unknown} value
+ * @returns {boolean | undefined}
+ */
+function flag(value) {
+  return typeof value === "boolean" ? value : undefined;
+}
+
+/**
+ * @param {number} items
+ * @param {{ readonly directions: number, readonly popularity: boolean }} shape
+ */
+function sizeOfExposure(items, { directions, popularity }) {
+  return (popularity ? 4 * items : 0) + 4 * directions + items * directions;
+}
+
+const MAGICS = [1, 2, 3].map((version) => `tacit-item-model-${version}\n`);
 
 /** @typedef {string | number} Item */
 
@@ -136,9 +167,16 @@ const SHRINKING = "tacit-item-model-2\n";
  */
 
 /**
+ * `popularity`: n, or empty for zero. `spectrum`: K. `vectors`: n x K, row by row.
+ * @typedef {{ readonly popularity: Float32Array, readonly spectrum: Float32Array,
+ *   readonly vectors: Int8Array }} ItemExposure
+ */
+
+/**
  * @typedef {{ readonly scale: import("./scale.js").Scale, readonly items: readonly Item[],
  *   readonly factors: number, readonly link: "linear" | "cells", readonly sigma: number,
- *   readonly draws: readonly ItemDraw[], readonly presence: ItemPresence | null }} ItemModel
+ *   readonly draws: readonly ItemDraw[], readonly presence: ItemPresence | null,
+ *   readonly exposure: ItemExposure | null }} ItemModel
  */
 
 /**
@@ -147,11 +185,12 @@ const SHRINKING = "tacit-item-model-2\n";
  * @returns {ItemModel}
  */
 export function fromBytes(data) {
-  const shrinking = startsWith(SHRINKING, data);
-  const [text, numbers] = parted(shrinking ? SHRINKING : MAGIC, data, "item model");
-  const header = parseHeader(text);
-  numbers.require(header.size(shrinking));
-  const { items, factors, features, presence, mu, scale, link, sigma } = header;
+  const version = Math.max(1 + MAGICS.findIndex((magic) => startsWith(magic, data)), 1);
+  const [text, numbers] = parted(MAGICS[version - 1] ?? "", data, "item model");
+  const header = parseHeader(text, version);
+  numbers.require(header.size);
+  const { items, factors, features, presence, exposure, shrinking } = header;
+  const { mu, scale, link, sigma } = header;
   const [n, row, d] = [items.length, 1 + factors, features - 1];
   const draws = mu.map((mu) => ({
     mu,
@@ -173,6 +212,11 @@ export function fromBytes(data) {
       vectors: numbers.rounded(n * d, shrinking),
       centre: numbers.floats(d),
       ...presence,
+    },
+    exposure: exposure && {
+      popularity: numbers.floats(exposure.popularity ? n : 0),
+      spectrum: numbers.floats(exposure.directions),
+      vectors: new Int8Array(numbers.take(n * exposure.directions)),
     },
   };
 }

@@ -10,7 +10,6 @@ import { requireKnown } from "./profile.js";
 
 /** @typedef {import("../documents/item_model.js").Item} Item */
 /** @typedef {import("../documents/list_model.js").ListModel} ListModel */
-/** @typedef {import("./profile.js").Profile} Profile */
 
 /** A user's profile: a list model and the user's items, by raw id, without ratings. */
 export class ListProfile {
@@ -38,28 +37,18 @@ export class ListProfile {
    * Return the n best items that the user does not have, with their scores, best first. Ties are in
    * the model's item order. Scores are for ranking only and are not ratings. A user without items
    * gets an empty list from a model without popularity, which scores all items alike.
-   *
-   * `stars`: the rating profile of the same user. A positive score is then multiplied by the
-   * predicted rating as a fraction of the scale.
    * @param {number} [n]
-   * @param {Profile | null} [stars]
    * @returns {{ item: Item, score: number }[]}
    */
-  recommend(n = 10, stars = null) {
+  recommend(n = 10) {
     if (this.#own.length === 0 && this.scores.every((score) => score === 0)) return [];
     const own = new Set(this.#own);
     return this.#items
       .map((item, place) => ({ item, place }))
       .filter(({ place }) => !own.has(place))
-      .map(({ item, place }) => ({ item, score: this.#score(item, place, stars) }))
+      .map(({ item, place }) => ({ item, score: this.scores[place] ?? NaN }))
       .sort((a, b) => b.score - a.score)
       .slice(0, n);
-  }
-
-  /** @param {Item} item @param {number} place @param {Profile | null} stars */
-  #score(item, place, stars) {
-    const score = this.scores[place] ?? NaN;
-    return stars === null || score <= 0 ? score : score * stars.gain(item);
   }
 
   /** @param {import("../documents/list_model.js").LowRank} low */

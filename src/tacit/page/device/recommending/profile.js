@@ -1,6 +1,7 @@
 /** On-device recommendations from the user's true ratings, which never leave the device. */
 
 import { DataError, RequestError } from "../errors.js";
+import { scores } from "./exposure.js";
 import { ordinalRow, expected, linearRow, theta } from "./solve.js";
 
 /** @typedef {import("../documents/item_model.js").Item} Item */
@@ -56,30 +57,51 @@ export class Profile {
   }
 
   /**
-   * Return the predicted rating as a fraction of the scale, from 0 to 1.
-   * @param {Item} item
-   * @returns {number}
-   */
-  gain(item) {
-    const levels = this.#model.scale.values;
-    const low = Math.min(...levels);
-    return (this.predict(item) - low) / (Math.max(...levels) - low);
-  }
-
-  /**
-   * Return the n best items that the user has not rated, best first. Ties are in the model's item
-   * order.
+   * Return the n best items that the user has not rated, with predicted ratings, best first. Ties
+   * are in the model's item order.
+   *
+   * `rankBy`: "gain", the expected gain of showing an item, or "rating". Default: "gain" if the
+   * model has an exposure. Equal exposures of all items leave the order to ratings. Throws
+   * `RequestError` for another value, and for "gain" without an exposure.
    * @param {number} [n]
+   * @param {"gain" | "rating" | null} [rankBy]
    * @returns {{ item: Item, score: number }[]}
    */
-  recommend(n = 10) {
+  recommend(n = 10, rankBy = null) {
+    const ratings = this.#model.items.map((_, place) => this.#predict(place));
+    const order = this.#byGain(rankBy) ? this.#gains(ratings) : ratings;
     const mine = new Set(this.#known.map(([place]) => place));
     return this.#model.items
       .map((item, place) => ({ item, place }))
       .filter(({ place }) => !mine.has(place))
-      .map(({ item, place }) => ({ item, score: this.#predict(place) }))
-      .sort((a, b) => b.score - a.score)
-      .slice(0, n);
+      .sort((a, b) => (order[b.place] ?? NaN) - (order[a.place] ?? NaN))
+      .slice(0, n)
+      .map(({ item, place }) => ({ item, score: ratings[place] ?? NaN }));
+  }
+
+  /** @param {string | null} rankBy */
+  #byGain(rankBy) {
+    const exposed = this.#model.exposure !== null;
+    if (rankBy === null) return exposed;
+    if (rankBy !== "gain" && rankBy !== "rating") {
+      throw new RequestError(`rankBy must be gain or rating, got ${rankBy}.`);
+    }
+    if (rankBy === "gain" && !exposed) {
+      throw new RequestError("The model has no exposure to rank by; leave out rankBy.");
+    }
+    return rankBy === "gain";
+  }
+
+  /** @param {readonly number[]} ratings */
+  #gains(ratings) {
+    const { exposure, scale } = this.#model;
+    const [low, high] = [Math.min(...scale.values), Math.max(...scale.values)];
+    const own = this.#known.map(([place]) => place);
+    const exposures = exposure === null ? [] : scores(exposure, own, ratings.length);
+    if (exposures.every((score) => score === 0)) return ratings;
+    return exposures.map((score, place) =>
+      score > 0 ? score * (((ratings[place] ?? NaN) - low) / (high - low)) : score,
+    );
   }
 
   /**

@@ -30,7 +30,8 @@ export const FREE = "Answers cost nothing.";
 export function offerInWords({ scale, hidesPresence }, due) {
   const seen = hidesPresence
     ? "Your participation becomes public."
-    : "The items you rated become public. Your ratings do not.";
+    : "The items you rated become public. Your ratings do not. Published models show which items " +
+      "are rated together.";
   const answers = `This device adds random noise and sends ${count(due, "answer")}.`;
   return `${vocabulary(scale).stays} ${answers} ${seen}`;
 }

@@ -1,0 +1,133 @@
+"""Exposure: which items a user is likely to interact with, from presence alone.
+
+A top-N model of presence, for rankings by expected gain:
+
+    gain_uj = s_uj (r_uj - lo) / (hi - lo)   where s_uj > 0,   else s_uj
+
+s_uj: exposure, r_uj: predicted rating, lo and hi the ends of the scale. The models of presence are
+EASE and, for large catalogues, the graph filter. Their item weights W are approximated in few
+directions, so that devices can download them with the item model:
+
+    V: K leading right singular vectors of X W,    W ~ V sym(V' W V) V',    sym(M) = (M + M') / 2
+
+X: presence where it is public, else the identity. Entries of V are rounded to c(v) times a scale
+per direction, c(v) = v |v| for an integer v from -127 to 127 (`tacit.wire.exposure`): relative
+errors are then small for rare items too.
+
+Where a channel protects presence, exposure is post-processing of the reports. Where presence is
+public, it has no noise: everyone who downloads the model learns statistics of co-ratings.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse import identity
+from scipy.sparse.linalg import LinearOperator, svds
+
+from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.lists.baselines import Popularity
+from tacit.models.lists.ease import EASE, MOST_ITEMS
+from tacit.models.lists.fitted import FittedLists
+from tacit.models.lists.graph_filter import GraphFilter
+from tacit.models.lists.interactions import Interactions, interactions, is_informative, presence_of
+from tacit.models.lists.item_weights import Directions, ItemWeights
+from tacit.models.lists.shrinkage import FOLDS
+from tacit.ratings import Ratings
+from tacit.reports import Reports
+
+Floats = NDArray[np.float32]
+DIRECTIONS = 44
+"""K: 44 bytes per item, three tenths of the item row of channel-mf."""
+LARGEST = 127
+NEAR = 1e-3
+"""Tolerance of directions."""
+
+
+def exposure_of(data: Ratings | Reports, *, rng: int = 0) -> FittedLists | None:
+    """Fit exposure to the presence in reports or ratings.
+
+    Parameters
+    ----------
+    data
+        Reports, or ratings, whose presence is used without noise.
+    rng
+        Seed of held-out users and initial values.
+
+    Returns
+    -------
+    FittedLists or None
+        Its weights have at most `DIRECTIONS` directions, rounded as devices download them. None if
+        the reports do not depend on presence.
+
+    Raises
+    ------
+    RequestError
+        For data without rows, and for other types.
+    """
+    if not is_informative(presence_of(data)):
+        return None
+    known = interactions(data)
+    return compressed(_model(known).fit(known, rng=rng))
+
+
+def _model(data: Interactions) -> EASE | GraphFilter | Popularity:
+    people, items = data.presence.shape
+    if people < FOLDS or data.presence.share * items <= 1:
+        return Popularity()  # without pairs of slots or held-out users
+    return EASE() if items <= MOST_ITEMS else GraphFilter()
+
+
+def compressed(fitted: FittedLists) -> FittedLists:
+    """Return the model with its item weights in at most `DIRECTIONS` rounded directions."""
+    weights, (people, items) = fitted.weights, fitted.presence.shape
+    if min(people, items) <= 1 or not weights.products(_start(items)).any():
+        return replace(fitted, weights=ItemWeights(popularity=weights.popularity))
+    basis = _basis(weights, fitted.presence)
+    middle = basis.T @ weights.products(basis)
+    values, turn = eigh((middle + middle.T) / 2)
+    directions = _rounded(basis @ turn.astype(np.float32), values.astype(np.float32))
+    return replace(
+        fitted, weights=ItemWeights(popularity=weights.popularity, directions=directions)
+    )
+
+
+def _basis(weights: ItemWeights, presence: PresenceMatrix) -> Floats:
+    """Return V, shape (items, K)."""
+    n = presence.shape[1]
+    rows: Any = identity(n, np.float32) if presence.protected else presence.reported
+    scores = LinearOperator(
+        rows.shape,
+        matvec=lambda x: rows @ weights.products(x.ravel()),
+        rmatvec=lambda x: weights.transposed_products(rows.T @ x.ravel()),
+        dtype=np.float32,
+    )
+    least = min(rows.shape)
+    start = _start(least)
+    return np.asarray(svds(scores, k=min(DIRECTIONS, least - 1), v0=start, tol=NEAR)[2].T)
+
+
+def _start(n: int) -> Floats:
+    """Return a fixed vector that lies in no subspace, shape (n,)."""
+    return np.random.default_rng(0).standard_normal(n, np.float32)
+
+
+def _rounded(vectors: Floats, spectrum: Floats) -> Directions:
+    """Return V diag(spectrum) V' with entries c(v)."""
+    scale = np.maximum(np.abs(vectors).max(0), np.finfo(np.float32).tiny)
+    steps = np.rint(LARGEST * np.sqrt(np.abs(vectors) / scale))
+    even = np.ones(len(vectors), np.float32)
+    return Directions(
+        vectors=(np.sign(vectors) * steps**2).astype(np.float32),
+        spectrum=(spectrum * (scale / LARGEST**2) ** 2).astype(np.float32),
+        left=even,
+        right=even,
+    )
+
+
+def steps(directions: Directions) -> NDArray[np.int8]:
+    """Return the integers v of rounded directions, shape (items, K)."""
+    vectors = directions.vectors
+    return np.rint(np.sign(vectors) * np.sqrt(np.abs(vectors))).astype(np.int8)
