@@ -10,6 +10,7 @@ JavaScript implementation computes identical results.
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
 from operator import add, mul
@@ -76,8 +77,12 @@ class Profile:
             raise DataError(NO_NUMBER)
 
     def predict(self, item: Item) -> float:
-        """Predict the user's rating; an unknown item gets the user's average."""
-        return self._predict(self._places.get(str(item)))
+        """Predict the user's rating; an unknown item gets the user's average.
+
+        An item of a target domain with cuts gets the median level, others the mean.
+        """
+        index = self._places.get(str(item))
+        return self._rating(index, self._mean(index))
 
     def gain(self, item: Item) -> float:
         """Return the position of the predicted rating on the scale, from 0 to 1."""
@@ -87,14 +92,27 @@ class Profile:
     def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
         """Return the n best unrated items, best first, ties in the model's item order.
 
-        Raises `RequestError` for an n that is not an integer of at least 0.
+        Those of the target domain alone, if the model has one. Items of the same median level are
+        ordered by their means. Raises `RequestError` for an n that is not an integer of at least 0.
         """
         n = whole("n", n, 0)
         mine = {index for index, _ in self._known}
-        scores = [(-self._predict(i), i) for i in range(len(self._model.items)) if i not in mine]
-        return [(self._model.items[i], -score) for score, i in sorted(scores)[:n]]
+        target = self._model.target
+        ranked: list[tuple[float, float, int]] = []
+        for index in range(target.first if target else 0, len(self._model.items)):
+            if index not in mine:
+                mean = self._mean(index)
+                ranked.append((-self._rating(index, mean), -mean, index))
+        return [(self._model.items[index], -rating) for rating, _, index in sorted(ranked)[:n]]
 
-    def _predict(self, index: int | None) -> float:
+    def _rating(self, index: int | None, mean: float) -> float:
+        """Return the predicted rating of an item whose mean prediction is `mean`."""
+        target = self._model.target
+        if target is None or not target.cuts or index is None or index < target.first:
+            return mean
+        return self._levels[bisect_right(target.cuts, mean)]
+
+    def _mean(self, index: int | None) -> float:
         tastes = [theta(d, x, index) for d, x in zip(self._model.draws, self.rows, strict=True)]
         if self._model.link == "cells":
             tastes = [expected(taste, self._levels, self._model.sigma) for taste in tastes]

@@ -8,6 +8,9 @@ is added to the precision of x_u[1:]. In that case (format 2) factors and vector
 (format 1) all numbers are singles. The model is computed from reports alone, so publishing it has
 no privacy cost beyond theirs.
 
+A cross-domain model (`ItemTarget`) recommends the last items alone. It predicts their median level,
+which is as many levels above the lowest as cuts lie at or below the mean prediction.
+
 A device reads it as untrusted input: declared sizes are compared with the available bytes before
 anything is allocated, and infinite values and NaN are rejected.
 """
@@ -29,9 +32,23 @@ KEYS = (
     "scale", "items", "factors", "link", "sigma", "mu", "features", "presence", "guarantee",
 )  # fmt: skip
 PRESENCE = ("log_mean", "log_scale", "damping")
+TARGET = ("first", "cuts")
 LINKS = ("linear", "cells")
 MOST_DRAWS = 32
+MOST_CUTS = 1 << 10
 WHAT = "The item model's header"
+
+
+@dataclass(frozen=True)
+class ItemTarget:
+    """Target domain of a cross-domain model: its items are those from the index `first` on.
+
+    `cuts`: mean predictions of a target item from which on the median rating is a level higher,
+    non-decreasing, one per level but the lowest. Empty to predict means.
+    """
+
+    first: int
+    cuts: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,7 @@ class Header:
     features: int
     presence: tuple[float, float, float] | None
     guarantee: Guarantee
+    target: ItemTarget | None
 
     def size(self, shrinking: bool) -> int:
         """Return how many bytes follow the header, in format 2 (`shrinking`) or format 1."""
@@ -58,7 +76,8 @@ class Header:
 
 def parse_header(text: bytes) -> Header:
     """Parse a header from JSON. Raises `DataError` for a malformed one."""
-    known = strict.fields(strict.parse(text, WHAT, model_header.LONGEST), WHAT, KEYS)
+    document = strict.parse(text, WHAT, model_header.LONGEST)
+    known = strict.fields(document, WHAT, KEYS, ("target",))
     header = Header(
         scale=_scale(known),
         items=model_header.item_ids(known, WHAT),
@@ -69,8 +88,9 @@ def parse_header(text: bytes) -> Header:
         features=model_header.one(known, "features", strict.integral, WHAT),
         presence=_presence(known["presence"]),
         guarantee=model_header.guarantee(known["guarantee"], WHAT),
+        target=_target(known["target"]) if "target" in known else None,
     )
-    for wrong, sentence in _flaws(header):
+    for wrong, sentence in (*_flaws(header), *_target_flaws(header)):
         if wrong:
             raise DataError(f"{WHAT} is malformed: {sentence}.")
     return header
@@ -102,6 +122,23 @@ def _flaws(header: Header) -> tuple[tuple[bool, str], ...]:
     )
 
 
+def _target_flaws(header: Header) -> tuple[tuple[bool, str], ...]:
+    target = header.target
+    if target is None:
+        return ()
+    return (
+        (
+            not 0 < target.first < len(header.items),
+            "a target domain must leave at least one item to it and to the sources",
+        ),
+        (
+            len(target.cuts) not in (0, header.scale.n_levels - 1),
+            "it must have a cut per level but the lowest, or none",
+        ),
+        (list(target.cuts) != sorted(target.cuts), "its cuts must not decrease"),
+    )
+
+
 def _scale(known: dict[str, Any]) -> RatingScale:
     text = strict.typed(known, "scale", str, WHAT)
     try:
@@ -121,6 +158,14 @@ def _presence(value: Any) -> tuple[float, float, float] | None:
         model_header.one(known, key, strict.real, WHAT) for key in PRESENCE
     )
     return log_mean, log_scale, damping
+
+
+def _target(value: Any) -> ItemTarget:
+    known = strict.fields(value, f"{WHAT}'s target", TARGET)
+    return ItemTarget(
+        first=model_header.one(known, "first", strict.integral, WHAT),
+        cuts=strict.listed(known["cuts"], "cuts", strict.real, WHAT, MOST_CUTS),
+    )
 
 
 MAGIC, SHRINKING = b"tacit-item-model-1\n", b"tacit-item-model-2\n"
@@ -174,6 +219,7 @@ class ItemModel:
     draws: tuple[ItemDraw, ...]
     guarantee: Guarantee
     presence: ItemPresence | None = None
+    target: ItemTarget | None = None
 
     def __repr__(self) -> str:
         return (
@@ -208,8 +254,8 @@ class ItemModel:
         return cls._of(header, numbers, shrinking)
 
     def _header(self) -> dict[str, Any]:
-        presence = self.presence
-        return {
+        presence, target = self.presence, self.target
+        header: dict[str, Any] = {
             "scale": str(self.scale),
             "items": list(self.items),
             "factors": self.factors,
@@ -225,6 +271,9 @@ class ItemModel:
             },
             "guarantee": self.guarantee.to_dict(),
         }
+        if target is None:
+            return header
+        return header | {"target": {"first": target.first, "cuts": list(target.cuts)}}
 
     @classmethod
     def _of(cls, header: Header, numbers: Numbers, shrinking: bool) -> Self:
@@ -251,5 +300,5 @@ class ItemModel:
         )
         return cls(
             header.scale, header.items, K, header.link, header.sigma, draws, header.guarantee,
-            presence,
+            presence, header.target,
         )  # fmt: skip

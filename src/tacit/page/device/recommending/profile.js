@@ -47,12 +47,14 @@ export class Profile {
   }
 
   /**
-   * Return the predicted rating. An item outside the model gets the user's average.
+   * Return the predicted rating. An item outside the model gets the user's average. An item of a
+   * target domain with cuts gets the median level, others the mean.
    * @param {Item} item
    * @returns {number}
    */
   predict(item) {
-    return this.#predict(this.#places.get(item));
+    const place = this.#places.get(item);
+    return this.#rating(place, this.#mean(place));
   }
 
   /**
@@ -67,26 +69,43 @@ export class Profile {
   }
 
   /**
-   * Return the n best items that the user has not rated, best first. Ties are in the model's item
-   * order.
+   * Return the n best items that the user has not rated, best first, of the target domain alone if
+   * the model has one. Items of the same median level are ordered by their means. Other ties are in
+   * the model's item order.
    * @param {number} [n]
    * @returns {{ item: Item, score: number }[]}
    */
   recommend(n = 10) {
     const mine = new Set(this.#known.map(([place]) => place));
+    const first = this.#model.target?.first ?? 0;
     return this.#model.items
       .map((item, place) => ({ item, place }))
-      .filter(({ place }) => !mine.has(place))
-      .map(({ item, place }) => ({ item, score: this.#predict(place) }))
-      .sort((a, b) => b.score - a.score)
-      .slice(0, n);
+      .filter(({ place }) => place >= first && !mine.has(place))
+      .map(({ item, place }) => ({ item, place, mean: this.#mean(place) }))
+      .map(({ item, place, mean }) => ({ item, mean, score: this.#rating(place, mean) }))
+      .sort((a, b) => b.score - a.score || b.mean - a.mean)
+      .slice(0, n)
+      .map(({ item, score }) => ({ item, score }));
+  }
+
+  /**
+   * Return the predicted rating of an item whose mean prediction is `mean`.
+   * @param {number | undefined} place
+   * @param {number} mean
+   * @returns {number}
+   */
+  #rating(place, mean) {
+    const { target, scale } = this.#model;
+    if (target === null || target.cuts.length === 0) return mean;
+    if (place === undefined || place < target.first) return mean;
+    return scale.values[target.cuts.filter((cut) => cut <= mean).length] ?? NaN;
   }
 
   /**
    * @param {number | undefined} place
    * @returns {number}
    */
-  #predict(place) {
+  #mean(place) {
     const { draws, link, scale, sigma } = this.#model;
     let total = 0;
     draws.forEach((draw, index) => {
