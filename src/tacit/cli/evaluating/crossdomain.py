@@ -191,8 +191,10 @@ def domains(
     *request: str | None,
     catalogues: Sequence[Path] | None = None,
     people: Path | None = None,
+    counts: bool = True,
 ) -> "Domains":
-    """Load the domains, the target last. `request`: positional arguments of `options.load`."""
+    """Load the domains, the target last. `request`: positional arguments of `options.load`.
+    `counts`: whether to print the numbers of users and ratings."""
     from tacit.crossdomain.domains import Domains
 
     if catalogues and len(catalogues) != len(paths):
@@ -207,5 +209,6 @@ def domains(
             for path, catalogue in zip(paths, each, strict=True)
         ]
     )
-    options.notice(joined.sentence)
+    if counts:
+        options.notice(joined.sentence)
     return joined
