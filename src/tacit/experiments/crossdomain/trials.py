@@ -152,7 +152,7 @@ class TrialRequest:
             )
             for seed in range(self.seeds)
             for protocol in self._protocols()
-            for system, epsilon in (*self._claims(), *self._floors(seed))
+            for system, epsilon in (*self.claims(), *self._floors(seed))
         ]
 
     def experiment(
@@ -173,7 +173,7 @@ class TrialRequest:
             for keep in self.keeps:
                 yield Holdout(test_share=self.test_share, overlap=overlap, keep=keep)
 
-    def _claims(self) -> Iterator[tuple[System, str | None]]:
+    def claims(self) -> Iterator[tuple[System, str | None]]:
         """Yield every system with every epsilon that applies to it."""
         for system in self._systems():
             if system.mode == "none":
