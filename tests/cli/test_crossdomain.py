@@ -1,5 +1,6 @@
 """The cross-domain verb on small files: one person's view, and what cannot be done."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -51,6 +52,80 @@ def test_drawn_replacements_say_why_their_claim_fails(run, files):
     )
     assert status == 0
     assert "not satisfied (3 replacements" in printed.splitlines()[-1]
+
+
+@pytest.fixture
+def show(run, files):
+    """What is printed for user 4; gives (status, output, the last error line)."""
+    pair = files("films.csv", FILMS), files("books.csv", BOOKS)
+
+    def command(*more):
+        status, printed, said = run("crossdomain", *pair, "--scale", "1:5:1", "--user", 4, *more)
+        return status, printed, said.splitlines()[-1]
+
+    return command
+
+
+def test_one_system_is_shown_with_its_own_guarantee(show):
+    assert "Recommendations of nx-map-everybody" in show()[1]
+    assert "Recommendations of nx-map\n" in show("--model", "nx-map")[1]
+    for more in (("--epsilon", "8"), ("--model", "x-map-strict", "--epsilon", "8")):
+        status, printed, _ = show(*more)
+        assert status == 0
+        assert "Recommendations of x-map-strict" in printed
+        assert "Replacements" not in printed, "factors replace no single items"
+        assert "Epsilon = 8 per user" in printed.splitlines()[-1]
+    printed = show("--model", "x-map", "--mode", "faithful", "--epsilon", "2.2")[1]
+    assert "epsilon = 2.2 per user" in printed.splitlines()[-1]
+    assert "Epsilon = 1 per user" in show("--model", "x-map-strict")[1]
+    assert "Epsilon = 3 per user" in show("--model", "item-average", "--epsilon", "3")[1]
+    assert "No privacy" in show("--model", "item-average")[1]
+
+
+def test_settings_of_one_system_are_obeyed(show, files, run):
+    chance = np.random.default_rng(3)
+    rows = [(u, i, int(chance.integers(1, 6))) for u in range(30) for i in range(12)]
+    pair = files("a.csv", rows[::2]), files("b.csv", [(u, i + 20, r) for u, i, r in rows[1::3]])
+    asked = ("crossdomain", *pair, "--scale", "1:5:1", "--user", 3, "--model", "nx-map")
+    shown = {k: run(*asked, "--k", k)[1] for k in (1, 9)}
+    assert shown[1] != shown[9]
+    claim = show("--mode", "faithful", "--epsilon", "1", "--neighbour-epsilon", "5")[1]
+    assert "epsilon = 6 per user" in claim
+    assert "delta = 1e-09" in show("--model", "x-map-strict", "--delta", "1e-9")[1]
+
+
+def test_predictions_for_one_user_are_on_the_scale(show, files, run):
+    """Without a clip, the first prediction would be above 5."""
+    rows = [(u, i, 5 if (u + i) % 3 else 4) for u in range(8) for i in range(5)]
+    pair = files("a.csv", rows), files("b.csv", [(u, i + 9, r) for u, i, r in rows if u or i])
+    for model in ("nx-map", "nx-map-everybody", "item-offset", "x-map-strict"):
+        _, printed, _ = run("crossdomain", *pair, "--scale", "1:5:1", "--user", 0, "--model", model)
+        table = printed[printed.index("predicted") :].split("\n\n")[0].splitlines()[1:]
+        values = [float(line.split()[-1]) for line in table]
+        assert values
+        assert all(1 <= value <= 5 for value in values)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--model", "nx-map", "--epsilon", "1"), "nx-map has no privacy, so --epsilon has no eff"),
+        (("--model", "nx-map", "--mode", "strict"), "nx-map has no privacy, so --mode has no eff"),
+        (("--model", "x-map-strict", "--k", "3"), "--k is not a setting of x-map-strict"),
+        (("--model", "nx-map", "--delta", "1e-9"), "--delta is not a setting of nx-map"),
+        (("--model", "x-map"), "Not run in mode strict: x-map (faithful)"),
+        (("--model", "nx-map,x-map-strict"), "--user shows one system with one value"),
+        (("--k", "3,5"), "got 2: nx-map-everybody, k 3, decay 0; nx-map-everybody, k 5, decay 0"),
+        (("--epsilon", "1,3"), "got 2: x-map-strict, epsilon 1; x-map-strict, epsilon 3"),
+        (("--overlap", "0.5"), "--overlap has no effect with --user"),
+        (("--json", "rows.json"), "--json has no effect with --user"),
+        (("--lists",), "--lists has no effect with --user"),
+    ],
+)
+def test_an_option_without_effect_on_one_user_is_refused(show, more, words):
+    status, printed, said = show(*more)
+    assert (status, printed) == (1, "")
+    assert words in said
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tacit.errors import DataError, RequestError
 from tacit.experiments.crossdomain import list_trials
 from tacit.experiments.crossdomain.list_trials import AskedCatalogue, list_baselines
 from tacit.experiments.crossdomain.report import report
-from tacit.experiments.crossdomain.rows import TrialRow, list_table, mean, table
+from tacit.experiments.crossdomain.rows import CONSTANTS, TrialRow, list_table, mean, table
 from tacit.experiments.crossdomain.trials import TrialCell, TrialMeasurement, TrialRequest
 from tacit.experiments.experiment import Journal
 from tacit.experiments.results import LISTS, save
@@ -27,7 +27,11 @@ from tacit.training.mechanism import noisy_releases
 
 SPLIT = Holdout(keep=2, overlap=0.5)
 SECONDS = {"seconds": 0.0}
-KINDS = [pytest.param(m, id=f"{m.name}-{m.variant}-{m.mode}") for m in crossdomain.MEMBERS]
+KINDS = [
+    pytest.param(m, id=f"{m.name}-{m.variant}-{m.mode}")
+    for m in crossdomain.MEMBERS
+    if m not in crossdomain.CONSTANTS
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +105,8 @@ def measure(domains, system, with_lists, epsilon=None):
 
 def rows_of(domains, journal=None, **asked):
     crossing = TrialRequest(**{"models": ("item-average",), **asked})
-    return crossing.experiment(domains, Local()).rows(journal)
+    rows = crossing.experiment(domains, Local()).rows(journal)
+    return [row for row in rows if row.model not in CONSTANTS]
 
 
 def cells(trial):
@@ -302,8 +307,9 @@ def test_rows_from_before_there_were_lists_are_refused_and_their_trials_run_agai
     old = {key: value for key, value in row.to_dict().items() if key not in LISTS}
     with pytest.raises(DataError, match="'coverage_at_20' of a result row is missing"):
         TrialRow.from_dict(old)
-    entry = json.loads(path.read_text())
-    path.write_text(json.dumps({**entry, "rows": [old]}) + "\n")
+    entry, *constants = path.read_text().splitlines()
+    entry = json.dumps({**json.loads(entry), "rows": [old]})
+    path.write_text("\n".join([entry, *constants, ""]))
     again = rows_of(domains, Journal(path, TrialRow), models=("told",))
     assert len(Told.asked) == 2
     assert replace(again[0], **SECONDS) == replace(row, **SECONDS)
@@ -336,7 +342,8 @@ def test_the_command_prints_a_second_table_and_writes_the_columns(files, tmp_pat
     assert "books to films: top-20 lists" in printed
     rows = [TrialRow.from_dict(values) for values in json.loads(out.read_text())]
     assert text(table(rows)) + "\n\n" + text(list_table(rows)) in printed
-    assert [row.model for row in rows] == ["item-average", "item-average", "random", "popularity"]
+    names = ["item-average", "item-average", *CONSTANTS, "random", "popularity"]
+    assert [row.model for row in rows] == names
     status, printed, _ = run(*asked)
     assert status == 0
     assert "lists" not in printed

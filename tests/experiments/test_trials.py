@@ -9,10 +9,19 @@ import pytest
 
 from tacit import crossdomain
 from tacit.cli import main
+from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import Predicted, TrialPredictions
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
-from tacit.experiments.crossdomain.rows import TrialRow, promises, table
+from tacit.experiments.crossdomain.report import report
+from tacit.experiments.crossdomain.rows import (
+    CONSTANTS,
+    TrialRow,
+    as_text,
+    behind,
+    promises,
+    table,
+)
 from tacit.experiments.crossdomain.trials import TrialRequest
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.reporting.table import text
@@ -68,7 +77,14 @@ def guess(monkeypatch):
 
 
 def run(crossing, domains):
-    return crossing.experiment(domains, Local()).rows()
+    """The rows of the requested systems."""
+    rows = crossing.experiment(domains, Local()).rows()
+    return [row for row in rows if row.model not in CONSTANTS]
+
+
+def cells(crossing, domains):
+    """The cells of the requested systems."""
+    return [cell for cell in crossing.cells(domains) if cell.system.name not in CONSTANTS]
 
 
 def test_every_system_runs_once_a_trial_and_once_an_epsilon_it_keeps(guess, domains):
@@ -91,10 +107,10 @@ def test_every_system_runs_once_a_trial_and_once_an_epsilon_it_keeps(guess, doma
 
 def test_decays_are_swept_where_a_system_has_one(domains):
     crossing = TrialRequest(models=("nx-map", "knn-linked"), ks=(3, 4), decays=(0.0, 0.1))
-    cells = [vars(cell.system) for cell in crossing.cells(domains)]
-    mapped = {(c["variant"], c["k"], c["decay"]) for c in cells if "decay" in c}
+    found = [vars(cell.system) for cell in cells(crossing, domains)]
+    mapped = {(c["variant"], c["k"], c["decay"]) for c in found if "decay" in c}
     assert mapped == {(v, k, d) for v in ("item", "user") for k in (3, 4) for d in (0.0, 0.1)}
-    assert len(cells) == len(mapped) + 2
+    assert len(found) == len(mapped) + 2
 
 
 def test_a_damping_reaches_every_system_that_has_one_and_0_is_a_damping(domains):
@@ -102,7 +118,7 @@ def test_a_damping_reaches_every_system_that_has_one_and_0_is_a_damping(domains)
 
     def dampings(damping):
         asked = TrialRequest(models=names, mode="faithful", damping=damping, ks=(2,))
-        found = asked.cells(domains)
+        found = cells(asked, domains)
         return {(c.system.name, getattr(c.system, "damping", None)) for c in found}
 
     own = {"nx-map": 0, "nx-map-everybody": 50, "x-map": 0, "knn-linked": 50, "item-average": None}
@@ -118,7 +134,7 @@ def test_both_budgets_of_x_map_are_named(domains):
     crossing = TrialRequest(
         models=("x-map",), mode="faithful", epsilons=("0.6", "0.3"), neighbour_epsilons=("0.8", "2")
     )
-    parts = {(c.system.variant, *c.system.budget(c.epsilon)) for c in crossing.cells(domains)}
+    parts = {(c.system.variant, *c.system.budget(c.epsilon)) for c in cells(crossing, domains)}
     pairs = [("0.6", "0.8"), ("0.6", "2"), ("0.3", "0.8"), ("0.3", "2")]
     assert parts == {(variant, *pair) for variant in ("item", "user") for pair in pairs}
 
@@ -153,6 +169,76 @@ def test_a_table_has_the_columns_that_vary_and_each_promise_once(guess, domains)
     ]  # fmt: skip
 
 
+def test_constants_are_in_every_trial_and_are_the_best_constants(domains):
+    """Against every level, on the known target ratings."""
+    rows = TrialRequest(models=("item-average",), keeps=(0, 3)).experiment(domains, Local()).rows()
+    for keep in (0, 3):
+        level, average = [r for r in rows if r.keep == keep and r.model in CONSTANTS]
+        hidden = Holdout(keep=keep).hide(domains, 1, 0)
+        known = hidden.trial.domains.ratings.where(hidden.trial.in_target).values.astype(float)
+        best = min(range(1, 6), key=lambda one: np.abs(known - one).mean())
+        assert level.mae == level.mae_rounded == pytest.approx(np.abs(hidden.values - best).mean())
+        assert average.mae == pytest.approx(np.abs(hidden.values - known.mean()).mean())
+        rounded = np.floor(known.mean() + 0.5)
+        assert average.mae_rounded == pytest.approx(np.abs(hidden.values - rounded).mean())
+        assert (level.coverage, average.coverage) == (0, 0)
+
+
+def test_constants_are_listed_once(domains):
+    for models in (("constant",), ("item-average", "constant-mean")):
+        cells = TrialRequest(models=models).cells(domains)
+        names = [cell.system.name for cell in cells]
+        assert sorted(name for name in names if name in CONSTANTS) == list(CONSTANTS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ahead:
+    """Hits every hidden rating but by `error`."""
+
+    error: float
+    mode: str = "strict"
+    name, variant = "ahead", None
+    truth = None
+
+    def predict(self, trial, *, engine, epsilon):
+        claim = Guarantee(epsilon=epsilon, unit="user", trust="curator", released="it")
+        values = Ahead.truth + np.where(Ahead.truth > 2.5, -self.error, self.error)
+        return TrialPredictions(Predicted(values, values > 0), claim)
+
+
+@pytest.mark.parametrize("error", [0.05, 0.9, 1.6])
+def test_a_strict_system_that_is_not_ahead_of_a_constant_is_named(domains, monkeypatch, error):
+    monkeypatch.setitem(crossdomain.SYSTEMS, "ahead", (Ahead(error=error),))
+    monkeypatch.setattr(Ahead, "truth", Holdout().hide(domains, 1, 0).values)
+    asked = TrialRequest(models=("ahead", "item-average"), epsilons=("2",))
+    rows = asked.experiment(domains, Local()).rows()
+    constants = [row for row in rows if row.model in CONSTANTS]
+    (mine,) = [row for row in rows if row.model == "ahead"]
+    expected = {
+        what
+        for metric, what in (("mae", "MAE"), ("mae_rounded", "rounded MAE"))
+        if getattr(mine, metric) >= min(getattr(each, metric) for each in constants)
+    }
+    told = [sentence for sentence in behind(rows) if "ahead, strict, 2" in sentence]
+    assert {sentence.split(" in ")[1].split(":")[0] for sentence in told} == expected
+    assert (error == 0.05) == (not expected)
+    shown = as_text(rows)
+    assert all(sentence in shown and sentence in report(rows) for sentence in told)
+
+
+def test_systems_without_privacy_are_not_compared_with_constants(guess, domains):
+    rows = TrialRequest(models=("guess",), mode="faithful").experiment(domains, Local()).rows()
+    assert {row.mode for row in rows} == {"none", "faithful"}
+    assert behind(rows) == []
+
+
+def test_every_point_is_compared_with_the_constants_of_its_trials(guess, domains):
+    asked = TrialRequest(models=("guess",), mode="strict", keeps=(0, 2), ks=(3, 4))
+    (sentence, _) = behind(asked.experiment(domains, Local()).rows())
+    for keep in (0, 2):
+        assert sentence.count(f"keep {keep}") == 2
+
+
 @pytest.mark.parametrize(
     "odd",
     [{"models": ("x",)}, {"mode": "x"}, {"delta": "2"}, {"seeds": 0}, {"overlaps": (2.0,)},
@@ -185,7 +271,7 @@ def test_an_interrupted_run_keeps_its_rows_and_goes_on(guess, files, tmp_path, c
     assert status == 0
     assert "4 rows of an earlier run were found" in said
     assert json.loads(out.read_text())[:4] == first
-    assert len(pl.read_parquet(tmp_path / "out.parquet")) == 6
+    assert len(pl.read_parquet(tmp_path / "out.parquet")) == 6 + len(CONSTANTS)
     assert not list(tmp_path.glob("*.journal"))
     assert "No privacy: every true rating" in printed
     assert "not satisfied (it is a guess)" in printed

@@ -32,7 +32,7 @@ from tacit.wire import channel as wire_channel
 from tacit.wire import report as wire_report
 from tacit.wire import task as wire_task
 from tacit.wire.exposure import ItemExposure
-from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence
+from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence, ItemTarget
 from tacit.wire.list_model import ItemNeighbours, ListModel, LowRank
 from tacit.wire.origin import is_origin
 from tacit.wire.report import Report, erasure_key, person, report_id
@@ -416,6 +416,8 @@ def profiles() -> list[dict[str, Any]]:
         (published(STARS, "cells", presence=True), {}),
         (published(STARS, "cells", presence=True, shrinking=True), stars),
         (published(STARS, "linear", presence=False, shrinking=True), stars),
+        (across_domains(STARS), stars),
+        (replace(across_domains(STARS), target=ItemTarget(10)), stars),
     ]
     # Format 3: exposure with and without levels of its own, and for a user without items.
     made += [
@@ -457,6 +459,12 @@ def published(
     recipe = ItemPresence(normal(n * d, 0.3), normal(d, 0.1), 1.4, 0.7, 2.0) if presence else None
     sigma = 0.85 if link == "cells" else 0.0
     return ItemModel(scale, ITEMS, K, link, sigma, draws, replace(NO_PRIVACY), recipe)
+
+
+def across_domains(scale: RatingScale) -> ItemModel:
+    """A model of two domains, whose last items get medians."""
+    target = ItemTarget(5, (2.5, 2.75, 2.75, 3.25))
+    return replace(published(scale, "linear", presence=False), target=target)
 
 
 def _bell(rng: Random) -> float:

@@ -30,7 +30,7 @@ COUNTS = {
 """Documents of each kind: about a minute of work together."""
 NAMED = {
     "task": ("task", "former", "sample"),
-    "model": ("linear", "cells"),
+    "model": ("linear", "cells", "across"),
     "list": ("sparse", "dense"),
 }
 """What the documents of a kind begin with, where it is not the kind's own name."""

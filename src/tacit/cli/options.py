@@ -223,6 +223,16 @@ def numbers(text: str, kind: type[Number], example: str) -> tuple[Number, ...]:
         ) from None
 
 
+def typed_options(context: typer.Context) -> dict[str, str]:
+    """Return the parameters that the command line sets, and how each option is spelled."""
+    parameters = {each.name or "": each.opts[0] for each in context.command.params}
+    return {
+        name: option
+        for name, option in parameters.items()
+        if str(getattr(context.get_parameter_source(name), "name", "")) == "COMMANDLINE"
+    }
+
+
 def typed() -> str:
     """Return the command line, quoted for a shell."""
     return shlex.join(["tacit", *sys.argv[1:]])

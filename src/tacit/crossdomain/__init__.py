@@ -6,6 +6,7 @@ from typing import Any
 from tacit import registry
 from tacit.crossdomain.systems.emcdr import EMCDR as EMCDR
 from tacit.crossdomain.systems.emcdr import TasteMap as TasteMap
+from tacit.crossdomain.systems.item_means import Constant as Constant
 from tacit.crossdomain.systems.item_means import ItemMeans as ItemMeans
 from tacit.crossdomain.systems.knn import KNN as KNN
 from tacit.crossdomain.systems.knn import RemoteUser as RemoteUser
@@ -18,7 +19,11 @@ from tacit.crossdomain.x_map.x_map import XMap as XMap
 from tacit.errors import RequestError
 from tacit.training import DPALS, DPCovariance
 
+CONSTANTS: tuple[System, ...] = (Constant(), Constant(level=False))
+"""Baselines of every trial."""
+
 MEMBERS: tuple[System, ...] = (
+    *CONSTANTS,
     ItemMeans(),
     ItemMeans(mode="strict"),
     ItemMeans(offset=True),

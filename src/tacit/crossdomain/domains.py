@@ -82,6 +82,17 @@ class Domains:
         both = self.members(target) & np.logical_or.reduce(others)
         return np.flatnonzero(both).astype(np.int32)
 
+    def require_links(self, target: int) -> Codes:
+        """Return the straddlers. Raises `RequestError` without any."""
+        shared = self.straddlers(target)
+        if not len(shared):
+            others = " or ".join(n for d, n in enumerate(self.names) if d != target)
+            raise RequestError(
+                f"No user rated both in {self.names[target]} and in {others}, so the domains are "
+                "not linked; use domains with user ids in common."
+            )
+        return shared
+
     def where(self, mask: Mask) -> Self:
         """Return the ratings where `mask` is true, with unchanged domains and vocabularies."""
         return replace(self, ratings=self.ratings.where(mask))
@@ -98,6 +109,22 @@ class Domains:
         )
         several = sum(self.members(d).astype(np.int64) for d in range(len(self.names))) > 1
         return f"{counts}; {np.count_nonzero(several):,} users rated items of several domains."
+
+
+def item_indices(items: Vocabulary, first: int, raw: pl.Series) -> Codes:
+    """Return the index of each raw id in the items of joined domains, -1 for an unknown one.
+
+    `items`: of the sources, then from the index `first` on of the target. Where `Domains.join`
+    prefixed all ids, an id without a prefix means the item of a source, if only one source has it.
+    """
+    codes, names = items.codes(raw), items.ids.cast(pl.String)
+    if not names.str.contains("/", literal=True).all():
+        return codes
+    bare = names[:first].str.replace("^[^/]*/", "")
+    single = ~bare.is_duplicated()
+    positions = Vocabulary(bare.filter(single)).codes(raw.cast(pl.String))
+    sources = np.append(np.flatnonzero(single.to_numpy()), -1).astype(np.int32)[positions]
+    return np.where(codes >= 0, codes, sources)
 
 
 def _joinable(parts: Sequence[Ratings]) -> None:

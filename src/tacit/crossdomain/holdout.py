@@ -89,13 +89,7 @@ class Holdout:
         self, domains: Domains, target: int, seed: int
     ) -> tuple[Codes, Codes, NDArray[np.float64]]:
         """Draw the test users, the users without a link, and a number per rating."""
-        shared = domains.straddlers(target)
-        if not len(shared):
-            others = " or ".join(n for d, n in enumerate(domains.names) if d != target)
-            raise RequestError(
-                f"No user rated both in {domains.names[target]} and in {others}, so the domains "
-                "are not linked; use domains with user ids in common."
-            )
+        shared = domains.require_links(target)
         rng = np.random.default_rng(seed)
         shuffled = rng.permutation(shared)
         tested = max(1, round(self.test_share * len(shared)))

@@ -5,6 +5,7 @@ equal to 1e-9.
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, get_args
 
@@ -71,13 +72,18 @@ class Profile:
             raise DataError(NO_NUMBER)
 
     def predict(self, item: Item) -> float:
-        """Predict the user's rating; an unknown item gets the user's average."""
-        return self._predict(self._places.get(str(item)))
+        """Predict the user's rating; an unknown item gets the user's average.
+
+        An item of a target domain with cuts gets the median level, others the mean.
+        """
+        index = self._places.get(str(item))
+        return self._rating(index, self._mean(index))
 
     def recommend(self, n: int = 10, rank_by: RankBy | None = None) -> list[tuple[Item, float]]:
         """Return the n best unrated items with predicted ratings, best first.
 
-        Ties are in the model's item order.
+        Of a cross-domain model, only items of the target domain. Ties, as of the same median level,
+        are ordered by mean predictions, and others by the model's item order.
 
         `rank_by`: "gain", the expected gain (`tacit.wire.exposure`), or "rating". Default: "gain"
         if the model has an exposure. Equal exposures of all items leave the order to ratings.
@@ -85,11 +91,15 @@ class Profile:
         "gain" without an exposure.
         """
         n = whole("n", n, 0)
-        ratings = [self._predict(index) for index in range(len(self._model.items))]
-        order = self._gains(ratings) if self._by_gain(rank_by) else ratings
+        means = [self._mean(index) for index in range(len(self._model.items))]
+        ratings = [self._rating(index, mean) for index, mean in enumerate(means)]
+        figures = self._gains(ratings) if self._by_gain(rank_by) else ratings
+        order = list(zip(figures, means, strict=True))
         mine = {index for index, _ in self._known}
-        best = sorted((-order[i], i) for i in range(len(ratings)) if i not in mine)[:n]
-        return [(self._model.items[i], ratings[i]) for _, i in best]
+        target = self._model.target
+        others = [i for i in range(target.first if target else 0, len(means)) if i not in mine]
+        best = sorted(others, key=order.__getitem__, reverse=True)[:n]
+        return [(self._model.items[i], ratings[i]) for i in best]
 
     def _by_gain(self, rank_by: RankBy | None) -> bool:
         exposed = self._model.exposure is not None
@@ -112,7 +122,14 @@ class Profile:
             for score, rating in zip(scores, ratings, strict=True)
         ]
 
-    def _predict(self, index: int | None) -> float:
+    def _rating(self, index: int | None, mean: float) -> float:
+        """Return the predicted rating of an item whose mean prediction is `mean`."""
+        target = self._model.target
+        if target is None or not target.cuts or index is None or index < target.first:
+            return mean
+        return self._levels[bisect_right(target.cuts, mean)]
+
+    def _mean(self, index: int | None) -> float:
         tastes = [theta(d, x, index) for d, x in zip(self._model.draws, self.rows, strict=True)]
         if self._model.link == "cells":
             tastes = [expected(taste, self._levels, self._model.sigma) for taste in tastes]

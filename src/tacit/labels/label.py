@@ -17,6 +17,8 @@ from tacit.collection.task_guarantee import (
     channel_guarantees,
     task_guarantee,
 )
+from tacit.crossdomain.x_map.item_map import ItemMap
+from tacit.crossdomain.x_map.item_map_file import is_item_map
 from tacit.errors import RequestError
 from tacit.experiments import results
 from tacit.experiments.guarantee_text import claims, plugged
@@ -256,5 +258,9 @@ def _guarantee_of(path: Path, content: bytes) -> tuple[Guarantee, str]:
     if content.startswith(item_model.MAGICS):
         items = ItemModel.from_bytes(content)
         return items.guarantee, f"an item model of {len(items.items)} items"
+    if is_item_map(path):
+        item_map = ItemMap.load(path)
+        sizes = f"{item_map.first} source and {len(item_map.means)} target items"
+        return item_map.guarantee, f"{item_map.model} over {sizes}"
     fitted = Fitted.load(path)
     return fitted.guarantee, f"{fitted.model} over {len(fitted.item_ids)} items"

@@ -16,9 +16,23 @@ WITH_EXPOSURE = (*KEYS, "shrinking", "exposure")
 """Keys of format 3."""
 PRESENCE = ("log_mean", "log_scale", "damping")
 EXPOSURE = ("directions", "popularity")
+TARGET = ("first", "cuts")
 LINKS = ("linear", "cells")
 MOST_DRAWS = 32
+MOST_CUTS = 1 << 10
 WHAT = "The item model's header"
+
+
+@dataclass(frozen=True)
+class ItemTarget:
+    """Target domain of a cross-domain model: its items are those from the index `first` on.
+
+    `cuts`: mean predictions of a target item from which on the median rating is a level higher,
+    non-decreasing, one per level but the lowest. Empty to predict means.
+    """
+
+    first: int
+    cuts: tuple[float, ...] = ()
 
 
 class ExposureShape(NamedTuple):
@@ -46,6 +60,7 @@ class Header:
     guarantee: Guarantee
     shrinking: bool
     exposure: ExposureShape | None
+    target: ItemTarget | None
 
     @property
     def size(self) -> int:
@@ -62,7 +77,8 @@ class Header:
 def parse_header(text: bytes, version: int) -> Header:
     """Parse a header of format 1, 2 or 3 from JSON. Raises `DataError` for a malformed one."""
     keys = WITH_EXPOSURE if version == 3 else KEYS
-    known = strict.fields(strict.parse(text, WHAT, model_header.LONGEST), WHAT, keys)
+    document = strict.parse(text, WHAT, model_header.LONGEST)
+    known = strict.fields(document, WHAT, keys, ("target",))
     header = Header(
         scale=_scale(known),
         items=model_header.item_ids(known, WHAT),
@@ -75,8 +91,9 @@ def parse_header(text: bytes, version: int) -> Header:
         guarantee=model_header.guarantee(known["guarantee"], WHAT),
         shrinking=strict.typed(known, "shrinking", bool, WHAT) if version == 3 else version == 2,
         exposure=_exposure(known["exposure"]) if version == 3 else None,
+        target=_target(known["target"]) if "target" in known else None,
     )
-    for wrong, sentence in _flaws(header):
+    for wrong, sentence in (*_flaws(header), *_target_flaws(header)):
         if wrong:
             raise DataError(f"{WHAT} is malformed: {sentence}.")
     return header
@@ -108,6 +125,23 @@ def _flaws(header: Header) -> tuple[tuple[bool, str], ...]:
     )
 
 
+def _target_flaws(header: Header) -> tuple[tuple[bool, str], ...]:
+    target = header.target
+    if target is None:
+        return ()
+    return (
+        (
+            not 0 < target.first < len(header.items),
+            "a target domain must leave at least one item to it and to the sources",
+        ),
+        (
+            len(target.cuts) not in (0, header.scale.n_levels - 1),
+            "it must have a cut per level but the lowest, or none",
+        ),
+        (list(target.cuts) != sorted(target.cuts), "its cuts must not decrease"),
+    )
+
+
 def _scale(known: dict[str, Any]) -> RatingScale:
     text = strict.typed(known, "scale", str, WHAT)
     try:
@@ -134,3 +168,11 @@ def _exposure(value: Any) -> ExposureShape:
     known = strict.fields(value, what, EXPOSURE)
     directions = model_header.count(known, "directions", MOST_FACTORS, what)
     return ExposureShape(directions, strict.typed(known, "popularity", bool, what))
+
+
+def _target(value: Any) -> ItemTarget:
+    known = strict.fields(value, f"{WHAT}'s target", TARGET)
+    return ItemTarget(
+        first=model_header.one(known, "first", strict.integral, WHAT),
+        cuts=strict.listed(known["cuts"], "cuts", strict.real, WHAT, MOST_CUTS),
+    )

@@ -9,6 +9,9 @@ is added to the precision of x_u[1:]. In that case (format 2) factors and vector
 (`tacit.wire.exposure`). The model is computed from reports alone, so publishing it has no privacy
 cost beyond theirs.
 
+A cross-domain model (`ItemTarget`) recommends the last items alone. It predicts their median level,
+which is as many levels above the lowest as cuts lie at or below the mean prediction.
+
 A device reads it as untrusted input: declared sizes are compared with the available bytes before
 anything is allocated, and infinite values and NaN are rejected.
 """
@@ -23,7 +26,7 @@ from tacit.scale import RatingScale
 from tacit.wire import binary
 from tacit.wire.binary import Floats, Numbers
 from tacit.wire.exposure import ItemExposure
-from tacit.wire.item_header import Header, parse_header
+from tacit.wire.item_header import Header, ItemTarget, parse_header
 
 MAGICS = tuple(b"tacit-item-model-%d\n" % version for version in (1, 2, 3))
 """First lines of formats 1 to 3."""
@@ -78,6 +81,7 @@ class ItemModel:
     guarantee: Guarantee
     presence: ItemPresence | None = None
     exposure: ItemExposure | None = None
+    target: ItemTarget | None = None
 
     def __repr__(self) -> str:
         return (
@@ -115,8 +119,8 @@ class ItemModel:
         return cls._of(header, numbers)
 
     def _header(self) -> dict[str, Any]:
-        presence = self.presence
-        return {
+        presence, target = self.presence, self.target
+        header: dict[str, Any] = {
             "scale": str(self.scale),
             "items": list(self.items),
             "factors": self.factors,
@@ -132,6 +136,9 @@ class ItemModel:
             },
             "guarantee": self.guarantee.to_dict(),
         }
+        if target is None:
+            return header
+        return header | {"target": {"first": target.first, "cuts": list(target.cuts)}}
 
     @classmethod
     def _of(cls, header: Header, numbers: Numbers) -> Self:
@@ -162,7 +169,7 @@ class ItemModel:
         )
         return cls(
             header.scale, header.items, K, header.link, header.sigma, draws, header.guarantee,
-            presence, exposure,
+            presence, exposure, header.target,
         )  # fmt: skip
 
 

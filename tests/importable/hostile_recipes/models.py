@@ -71,6 +71,26 @@ def mu() -> str:
     return header[header.index('"mu"') : header.index(', "features"')]
 
 
+def targets() -> list[dict[str, Any]]:
+    """Target domains that are none, and cuts that are no cuts."""
+    target = '"target": {"first": 5, "cuts": [2.5, 2.75, 2.75, 3.25]}'
+    firsts = ["0", "-1", "12", "13", "5.5", '"5"', "null", "true", "1e400", "[5]"]
+    cuts: list[Any] = [
+        "[2.5]", "[2.5, 2.75, 2.7, 3.25]", "[2.5, 2.75, 2.75, NaN]", "[2.5, 2.75, 2.75, 1e400]",
+        '[2.5, 2.75, 2.75, "4"]', "[2.5, 2.75, 2.75, 3.25, 4]", "null", "3", "{}",
+        ["[", {"text": "1, ", "times": 1024}, "1]"],
+    ]  # fmt: skip
+    found = [
+        model("target", target, f'"target": {each}', "across")
+        for each in ("null", "[]", "5", "{}", '{"first": 5}', '{"first": 5, "cuts": [], "last": 9}')
+    ]
+    found += [model("first", '"first": 5', f'"first": {each}', "across") for each in firsts]
+    return found + [
+        model("cuts", '"cuts": [2.5, 2.75, 2.75, 3.25]', ['"cuts": ', *parts(each)], "across")
+        for each in cuts
+    ]
+
+
 def promises() -> list[dict[str, Any]]:
     presence = '"presence": {"log_mean": 1.4, "log_scale": 0.7, "damping": 2.0}'
     found = [

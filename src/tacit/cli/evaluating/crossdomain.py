@@ -1,6 +1,5 @@
 """`tacit crossdomain`: evaluation of cross-domain recommendation."""
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,16 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options
+from tacit.cli.evaluating.one_user import named_system, only_system, show
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.crossdomain.domains import Domains
-    from tacit.engines.engine import Engine
-    from tacit.experiments.crossdomain.trials import TrialRequest
+
+
+DEFAULT_EPSILON = "1"
+"""Of --user, which shows one release."""
 
 
 def crossdomain(
+    context: typer.Context,
     data: Annotated[
         list[Path],
         typer.Argument(metavar="SOURCE... TARGET", help="Ratings of each domain, target last."),
@@ -73,7 +76,10 @@ def crossdomain(
     ] = False,
     user: Annotated[
         str | None,
-        typer.Option(help="Run no evaluation. Show the AlterEgo that X-Map builds for this user."),
+        typer.Option(
+            help="Run no evaluation. Show the recommendations of one system for this user, and of "
+            "X-Map the AlterEgo."
+        ),
     ] = None,
     titles: Annotated[
         Path | None, typer.Option(help="File of item titles, or a folder with one, for --user.")
@@ -132,8 +138,13 @@ def crossdomain(
     from tacit.reporting.page import Provenance
 
     every = SYSTEMS if spark else dict.fromkeys(member.name for member in MEMBERS)
+    typed = options.typed_options(context)
+    models = options.names(model) if model else tuple(every)
+    if user is not None:
+        models = options.names(named_system(typed, model, mode))
+        epsilon = epsilon if "epsilon" in typed else DEFAULT_EPSILON
     request = TrialRequest(
-        models=options.names(model) if model else tuple(every),
+        models=models,
         epsilons=epsilon_texts(epsilon),
         neighbour_epsilons=epsilon_texts(neighbour_epsilon) if neighbour_epsilon else None,
         delta=f"{delta:g}",
@@ -147,43 +158,18 @@ def crossdomain(
         seeds=seeds,
         lists=lists,
     )
+    shown = None if user is None else only_system(request, typed)
     if user is None and request.left_out:
         left = ", ".join(request.left_out)
         options.notice(f"Not run in mode {mode}: {left}. Use --mode both to run them as well.")
     known = domains(data, format, scale, columns, rounding, catalogues=catalogue, people=people)
     with on_spark(spark) as there:
         chosen = there or Local()
-        if user is None:
+        if user is None or shown is None:
             run = Provenance.of(known.ratings, options.typed())
             execute(request.experiment(known, chosen, run), json, report)
         else:
-            _show(known, request, chosen, user, titles)
-
-
-def _show(
-    domains: "Domains", request: "TrialRequest", engine: "Engine", user: str, titles: Path | None
-) -> None:
-    from tacit.crossdomain.x_map.x_map import EVERYBODY, XMap
-    from tacit.experiments.crossdomain.alterego import alterego
-    from tacit.readers import titles as read_titles
-    from tacit.reporting.table import text
-
-    named = read_titles(titles) if titles else None
-    names = {} if named is None else dict(zip(named["item"], named["title"], strict=True))
-    private = request.mode != "strict"
-    system = XMap(mode="faithful") if private else EVERYBODY
-    if request.damping is not None:
-        system = dataclasses.replace(system, damping=request.damping)
-    replaced, best, release = alterego(
-        domains,
-        len(domains.names) - 1,
-        user,
-        system,
-        engine=engine,
-        epsilon=request.epsilons[0] if private else None,
-        titles=names,
-    )
-    typer.echo(f"{text(replaced)}\n\n{text(best)}\n\n{release.guarantee.sentence}")
+            show(known, *shown, user, engine=chosen, titles=titles)
 
 
 def domains(
@@ -191,8 +177,10 @@ def domains(
     *request: str | None,
     catalogues: Sequence[Path] | None = None,
     people: Path | None = None,
+    counts: bool = True,
 ) -> "Domains":
-    """Load the domains, the target last. `request`: positional arguments of `options.load`."""
+    """Load the domains, the target last. `request`: positional arguments of `options.load`.
+    `counts`: whether to print the numbers of users and ratings."""
     from tacit.crossdomain.domains import Domains
 
     if catalogues and len(catalogues) != len(paths):
@@ -207,5 +195,6 @@ def domains(
             for path, catalogue in zip(paths, each, strict=True)
         ]
     )
-    options.notice(joined.sentence)
+    if counts:
+        options.notice(joined.sentence)
     return joined

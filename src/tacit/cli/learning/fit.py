@@ -1,4 +1,4 @@
-"""`tacit fit`: fit a model to reports, or to ratings that are perturbed first."""
+"""`tacit fit`: fit a model to reports, to ratings that are perturbed first, or across domains."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -9,6 +9,12 @@ import typer
 
 from tacit.cli import options, plugins
 from tacit.cli.engines import learning
+from tacit.cli.learning.fit_map import (
+    MapRequest,
+    fit_map,
+    is_map_request,
+    require_map_options,
+)
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 from tacit.experiments.defaults import STARS_PLAN, model_for, plan_for
@@ -25,9 +31,14 @@ Settings = dict[str, Any]
 
 
 def fit(
+    context: typer.Context,
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
     data: Annotated[
-        Path | None, typer.Argument(help="Reports written by `tacit perturb`, or ratings.")
+        list[Path] | None,
+        typer.Argument(
+            help="Reports written by `tacit perturb`, or ratings. For a cross-domain map, the "
+            "ratings of each domain, target last."
+        ),
     ] = None,
     db: Annotated[
         str | None,
@@ -47,7 +58,9 @@ def fit(
     model: Annotated[
         str | None,
         typer.Option(
-            help="The model or trainer to fit. [channel-mf; ease for implicit feedback]",
+            help="The model or trainer to fit, or for several domains x-map-strict, "
+            "x-map-factors, x-map, nx-map or nx-map-everybody. [channel-mf; ease for implicit "
+            "feedback]",
             autocompletion=plugins.MODEL,
         ),
     ] = None,
@@ -77,7 +90,15 @@ def fit(
     implicit: options.Implicit = False,
     columns: Columns = None,
     rounding: Rounding = None,
-    catalogue: options.CatalogueFile = None,
+    catalogue: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="The complete public catalogue (a table with an item column, and optionally a "
+            "title column). The set of items then does not reveal which items were rated. For a "
+            "cross-domain map, one per domain.",
+            rich_help_panel="Data",
+        ),
+    ] = None,
     people: options.PeopleFile = None,
     positive_only: options.PositiveOnly = False,
     items: options.ItemsFile = None,
@@ -105,29 +126,43 @@ def fit(
         tacit fit reports.parquet --items movies.csv -o model
 
         tacit fit reports.parquet --engine spark --state learning -o model
+
+        tacit fit books.csv films.csv --model x-map-strict --epsilon 8 -o map
     """
-    _checked(data, db, publish, mode)
+    several, changed = data or [], changed or []
+    if is_map_request(several, model):
+        require_map_options(options.typed_options(context))
+        spark = options.spark_master(engine, master)
+        load = (format, scale, columns, rounding)
+        request = MapRequest(
+            data=several, output=output, model=model, epsilon=epsilon, delta=delta,
+            factors=factors, changed=changed, load=load, catalogue=catalogue, people=people,
+            spark=spark, db=db, task=task, publish=publish,
+        )  # fmt: skip
+        fit_map(request)
+        return
+    file, items_file = _only(several, "DATA"), _only(catalogue or [], "--catalogue")
+    _checked(file, db, publish, mode)
     _not_drawn_anew(epsilon, state)
     from tacit.experiments.progress import share
     from tacit.experiments.results import writable
     from tacit.learners import learner, parsed_settings, require_options, with_exposure
     from tacit.privacy.ledger import epsilon_text
 
-    writable(output, read=(data, catalogue, people, items))
+    writable(output, read=(file, items_file, people, items))
     settings = _settings(factors, items)
-    changed = changed or []
     _check_names(model, mode, channel, plan, settings, changed)
     epsilon = None if epsilon is None else epsilon_text(epsilon)
-    from_reports = data is None or is_reports(data)
+    from_reports = file is None or is_reports(file)
     trained = model is not None and is_training(model, epsilon, from_reports)
-    if data is not None and not from_reports:
+    if file is not None and not from_reports:
         source = options.load(
-            data, format, options.scale_of(scale, implicit), columns, rounding,
-            catalogue=catalogue, people=people, positive_only=positive_only,
+            file, format, options.scale_of(scale, implicit), columns, rounding,
+            catalogue=items_file, people=people, positive_only=positive_only,
         )  # fmt: skip
     else:
-        _without_vocabularies(catalogue, people)
-        source = _reports(data, db, task)
+        _without_vocabularies(items_file, people)
+        source = _reports(file, db, task)
     model, promised = model or model_for(source), None
     chosen = learner(model, mode)
     require_options([chosen], list(settings))
@@ -216,6 +251,13 @@ def _write(fitted: "Fitted | FittedLists", output: Path) -> None:
             fitted.save(partial)
         else:
             partial.write_bytes(list_model(fitted).to_bytes())
+
+
+def _only(paths: Sequence[Path], what: str) -> Path | None:
+    """Return the path, if any. Raises `RequestError` for several."""
+    if len(paths) > 1:
+        raise RequestError(f"{what} must be one file, got {len(paths)}.")
+    return next(iter(paths), None)
 
 
 def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str) -> None:

@@ -1,5 +1,6 @@
 """Profile input of `tacit recommend`: one user's ratings, from their file or a data set."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,25 @@ def own_ratings(path: Path, user: str, scale: str) -> "Ratings":
             f"{path} contains no ratings by user '{user}'; name a user with ratings in the file."
         )
     return ratings
+
+
+def source_ratings(paths: Sequence[Path], user: str, scale: str) -> "Ratings":
+    """Read the ratings of one user from data sets of source domains, on a scale such as 1:5:1.
+
+    With several domains, items that `tacit fit` prefixed are prefixed alike. Raises `DataError` if
+    the user has no rating in them.
+    """
+    from tacit.crossdomain.domains import Domains
+
+    parts = [options.load(path, scale=scale) for path in paths]
+    ratings = parts[0] if len(parts) == 1 else Domains.join(parts).ratings
+    mine = ratings.where(ratings.users == ratings.user_ids.code(user))
+    if not len(mine):
+        raise DataError(
+            f"{ratings.name} contains no ratings by user '{user}'; name a user of the data, or use "
+            "--profile."
+        )
+    return mine
 
 
 def _all_of(path: Path, header: list[str], user: str, scale: str) -> "Ratings":

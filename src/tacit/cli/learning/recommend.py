@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from tacit.cli import options
-from tacit.cli.learning.own_ratings import own_ratings
+from tacit.cli.learning.own_ratings import own_ratings, source_ratings
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -27,6 +27,13 @@ def recommend(
             "device."
         ),
     ] = None,
+    source: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Ratings of a source domain that contain the user, for a cross-domain map. "
+            "Repeatable."
+        ),
+    ] = None,
     titles: Annotated[
         Path | None, typer.Option(help="File of item titles: u.item, movies.dat or movies.csv.")
     ] = None,
@@ -38,16 +45,30 @@ def recommend(
     likely the user is to interact with an item, times how high the user would rate it. Without
     --profile, the recommendations are the provider's, based on the user's reports. With --profile,
     they are personalized with the user's true ratings, as on the device, and exclude the items in
-    the profile. A list model stores no users and requires --profile.
+    the profile. A list model stores no users and requires --profile. A cross-domain map requires
+    --profile or --source, and recommends items of its target domain.
 
     Examples:
 
         tacit recommend model --user 42 -n 5
 
         tacit recommend model --user 42 --profile my-ratings.csv --titles ml-100k/u.item
+
+        tacit recommend map --user 42 --profile my-books.csv
+
+        tacit recommend map --user 42 --source books.csv
     """
+    from tacit.crossdomain.x_map.released import is_map
     from tacit.models import Fitted, is_list_model
 
+    if is_map(model):
+        best = from_map(model, user, profile, source or [], n)
+        shown = _titles(titles, [item for item, _ in best])
+        for item, rating in best:
+            typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
+        return
+    if source:
+        raise RequestError(f"--source requires a cross-domain map, which {model} is not.")
     if is_list_model(model):
         ratings = None if profile is None else own_ratings(profile, user, "there")
         best = from_list(model, ratings, n)
@@ -81,6 +102,35 @@ def on_device(
     ratings = [profile.scale.values[int(level)] for level in profile.levels[known]]
     profiled = Profile(item_model(fitted), dict(zip(items, ratings, strict=True)))
     return profiled.recommend(n, rank_by)
+
+
+def from_map(
+    path: Path, user: str, profile: Path | None, sources: Sequence[Path], n: int
+) -> list[tuple[Any, float]]:
+    """Return the n best items of a map's target domain for the user of a profile, or of sources.
+
+    Raises `RequestError` unless exactly one of both is set, and `DataError` if the map contains
+    none of the user's items.
+    """
+    from tacit.crossdomain.x_map.released import load_map
+    from tacit.labels.label import STATED
+
+    fitted = load_map(path)
+    if (profile is None) != bool(sources):
+        raise RequestError(
+            f"{path} is a cross-domain map, which stores no users; exactly one of --profile and "
+            "--source is required."
+        )
+    scale = str(fitted.scale)
+    if profile is not None:
+        ratings = own_ratings(profile, user, scale)
+    else:
+        ratings = source_ratings(sources, user, scale)
+    rated = ratings.item_ids.take(ratings.items)
+    notify_unknown(rated.to_list(), (fitted.indices(ratings) >= 0).tolist(), ratings.name)
+    stated = "" if fitted.guarantee.epsilon is None else f" {STATED.capitalize()}."
+    options.notice(fitted.guarantee.sentence + stated)
+    return fitted.recommend(ratings, n)
 
 
 def from_list(path: Path, ratings: "Ratings | None", n: int) -> list[tuple[int | str, float]]:

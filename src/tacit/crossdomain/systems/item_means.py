@@ -1,5 +1,7 @@
-"""Baselines of cross-domain methods: the item mean, with or without a user offset.
+"""Baselines of cross-domain methods: a constant, and the item mean with or without a user offset.
 
+    constant        the level with the smallest absolute error on the known target ratings
+    constant-mean   their mean, which is rounded for the rounded error
     item-average    rating of i = m_i
     item-offset     rating of i = m_i + b_u
                     b_u = sum over u's n known ratings of (r_uj - m_j) / (n + 5)
@@ -29,6 +31,40 @@ from tacit.ratings import Mask, Ratings
 from tacit.scale import OWN_BIAS_RIDGE
 from tacit.training.person.dpals import DPALS
 from tacit.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant:
+    """One rating for all users and items, without privacy. `level`: whether it is a level of the
+    scale instead of the mean."""
+
+    level: bool = True
+
+    variant = None
+    mode = "none"
+
+    @property
+    def name(self) -> str:
+        """Name in result rows."""
+        return "constant" if self.level else "constant-mean"
+
+    def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
+        """Predict as `System.predict`."""
+        del engine, epsilon  # one pass over the ratings, without a guarantee
+        values = np.full(
+            len(trial.items), self._value(trial.domains.ratings.where(trial.in_target))
+        )
+        covered = np.zeros(len(trial.items), np.bool_)
+        return TrialPredictions(Predicted(values, covered), NO_PRIVACY)
+
+    def _value(self, known: Ratings) -> float:
+        """Return the lower median or the mean. Without ratings, the middle level."""
+        levels = np.asarray(known.scale.values)
+        if not len(known):
+            return float(levels[(len(levels) - 1) // 2])
+        if not self.level:
+            return float(known.values.astype(np.float64).mean())
+        return float(levels[np.sort(known.levels)[(len(known) - 1) // 2]])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,7 @@ def alteregos(trial: Trial, replacement: Codes, users: Mask) -> TargetProfiles:
     ratings = trial.domains.ratings
     to = replacement[ratings.items]
     mapped = ~trial.in_target & users[ratings.users] & (to != NOTHING)
-    return _united(own(trial), averaged(profile_of(trial, mapped, to)), ratings.n_items)
+    return united(own(trial), averaged(profile_of(trial, mapped, to)), ratings.n_items)
 
 
 def averaged(profile: TargetProfiles) -> TargetProfiles:
@@ -79,7 +79,7 @@ def averaged(profile: TargetProfiles) -> TargetProfiles:
     return TargetProfiles(profile.users[at], profile.items[at], points, latest)
 
 
-def _united(first: TargetProfiles, second: TargetProfiles, n_items: int) -> TargetProfiles:
+def united(first: TargetProfiles, second: TargetProfiles, n_items: int) -> TargetProfiles:
     """Merge two profiles. `first` has precedence for the same user and item."""
     keys = [part.users.astype(np.int64) * n_items + part.items for part in (first, second)]
     fresh = ~np.isin(keys[1], keys[0])

@@ -49,6 +49,15 @@ class Map(NamedTuple):
     chosen: Codes
 
 
+class FittedXMap(NamedTuple):
+    """The map, the target profiles with AlterEgos, the neighbours, and the guarantee."""
+
+    map: Map
+    profile: TargetProfiles
+    near: Near
+    guarantee: Guarantee
+
+
 class Budget(NamedTuple):
     """Claimed epsilons of replacements and neighbours, nats as decimal strings."""
 
@@ -105,13 +114,19 @@ class XMap:
         self, trial: Trial, *, engine: Engine, epsilon: str | None = None
     ) -> tuple[Map, TrialPredictions]:
         """Return the map and the predictions. Raises as `predict` does."""
+        fitted = self.fit(trial, engine=engine, epsilon=epsilon)
+        predicted = self._predict(fitted.profile, fitted.near, trial, engine)
+        return fitted.map, TrialPredictions(predicted, fitted.guarantee)
+
+    def fit(self, trial: Trial, *, engine: Engine, epsilon: str | None = None) -> FittedXMap:
+        """Compute the map, the AlterEgos and the neighbours. Raises as `predict` does."""
         budget = self.budget(epsilon)
         draws = self.draws or Draws.secret()
         mapped = self.map(trial, engine, budget, draws)
         profile = alteregos(trial, mapped.chosen, self._mapped_users(trial))
         near = self._neighbours(profile, trial, engine, budget, draws)
-        promise = NO_PRIVACY if budget is None else _claim(mapped.chosen, near, budget)
-        return mapped, TrialPredictions(self._predict(profile, near, trial, engine), promise)
+        guarantee = NO_PRIVACY if budget is None else _claim(mapped.chosen, near, budget)
+        return FittedXMap(mapped, profile, near, guarantee)
 
     def budget(self, epsilon: str | None) -> Budget | None:
         """Return the epsilons of replacements and neighbours. None without privacy.
@@ -157,7 +172,7 @@ class XMap:
         alike = compare_profiles(profile, trial, self.variant)
         rows, columns = self._compared(trial)
         if budget is None:
-            return alike.nearest(rows, columns, self._how.wanted, engine)
+            return alike.nearest(rows, columns, self.neighbourhood.wanted, engine)
         return private_neighbours.drawn(
             alike, rows, columns, self.k, budget.neighbours, draws, engine
         )
@@ -172,11 +187,12 @@ class XMap:
         self, profile: TargetProfiles, near: Near, trial: Trial, engine: Engine
     ) -> Predicted:
         if self.variant == "item":
-            return predict_by_items(profile, near, trial, self._how, engine)
-        return predict_by_people(profile, near, trial, self._how, engine)
+            return predict_by_items(profile, near, trial, self.neighbourhood, engine)
+        return predict_by_people(profile, near, trial, self.neighbourhood, engine)
 
     @property
-    def _how(self) -> Neighbours:
+    def neighbourhood(self) -> Neighbours:
+        """Settings of the neighbourhood. Private draws of neighbours use no damping."""
         return Neighbours(self.k, self.decay, self.damping if self.mode == "none" else 0)
 
 

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from tacit.crossdomain.domains import Domains
-from tacit.crossdomain.trial import Trial, TrialPredictions
+from tacit.crossdomain.trial import System, Trial, TrialPredictions
 from tacit.crossdomain.x_map.replacement import NOTHING
 from tacit.crossdomain.x_map.x_map import Map, XMap
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
+from tacit.privacy.guarantee import Guarantee
 from tacit.reporting.table import Table
 
 ARROW = " > "
@@ -20,28 +21,30 @@ def alterego(
     domains: Domains,
     target: int,
     user: str,
-    system: XMap,
+    system: System,
     *,
     engine: Engine,
     epsilon: str | None = None,
     titles: Mapping[Any, str] | None = None,
     n: int = 10,
-) -> tuple[Table, Table, TrialPredictions]:
-    """Return three results: the user's source items with their replacements, similarities and most
-    certain paths; the `n` best target items that the user has not rated; and the predictions with
-    their guarantee.
+) -> tuple[list[Table], Guarantee]:
+    """Return the tables of one user, and the guarantee of what they were computed from.
+
+    The first table, only of X-Map, has the user's source items with their replacements,
+    similarities and most certain paths. The last has the `n` best target items that the user has
+    not rated, with predictions on the scale.
 
     `titles`: by raw item id. `epsilon`: nats per unit of the system's guarantee. Raises
     `RequestError` for an unknown user, and for one without a rating in a source.
     """
     trial = _trial(domains, target, user)
     names = _Names(domains, titles or {})
+    if not isinstance(system, XMap):
+        predictions = system.predict(trial, engine=engine, epsilon=epsilon)
+        return [_best(trial, system, predictions, names, n)], predictions.guarantee
     mapped, predictions = system.explain(trial, engine=engine, epsilon=epsilon)
-    return (
-        _replacements(trial, mapped, names, user),
-        _best(trial, predictions, names, n),
-        predictions,
-    )
+    replacements = _replacements(trial, mapped, names, user)
+    return [replacements, _best(trial, system, predictions, names, n)], predictions.guarantee
 
 
 def _trial(domains: Domains, target: int, user: str) -> Trial:
@@ -103,11 +106,14 @@ def _lines(trial: Trial, mapped: Map, names: _Names) -> Iterator[tuple[str, ...]
             yield names[item], stars, names[chosen], f"{x_sim:.3f}", steps
 
 
-def _best(trial: Trial, predictions: TrialPredictions, names: _Names, n: int) -> Table:
-    values = predictions.predicted.values
+def _best(
+    trial: Trial, system: System, predictions: TrialPredictions, names: _Names, n: int
+) -> Table:
+    values, scale = predictions.predicted.values, trial.domains.ratings.scale
     best = np.lexsort((trial.items, -values))[:n]
+    shown = np.clip(values, float(scale.low), float(scale.high))
     return Table(
-        "Recommendations",
+        f"Recommendations of {system.name}",
         ("item", "predicted"),
-        tuple((names[int(trial.items[row])], f"{values[row]:.2f}") for row in best),
+        tuple((names[int(trial.items[row])], f"{shown[row]:.2f}") for row in best),
     )

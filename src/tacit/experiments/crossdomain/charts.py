@@ -275,7 +275,7 @@ def _against(axes: Sequence[Sweep], styles: Styles, digits: int) -> ReportFigure
     modes = dict.fromkeys(row.mode for row in rows)
     strokes = [LegendEntry(MODES[mode], stroke=LEGEND[mode]) for mode in modes]
     if any(row.baseline for row in rows):
-        strokes.append(LegendEntry("baseline: item mean", stroke="mean"))
+        strokes.append(LegendEntry("baselines: constants, item mean", stroke="mean"))
     caption = f". Thin lines show systems that do not depend on the x-axis. {_spread(rows)}{fixed}"
     return ReportFigure(_title("mae"), caption, [*names, *strokes], panels)
 

@@ -6,6 +6,7 @@ from tacit.experiments.crossdomain.charts import report_figures
 from tacit.experiments.crossdomain.rows import (
     SWEPT,
     TrialRow,
+    behind,
     claimed,
     digits_of,
     list_table,
@@ -33,6 +34,7 @@ def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:
         failed=_failed([row for row in rows if row.claim_valid is False]),
         figures=report_figures(rows),
         tables=[table(rows), *([list_table(rows)] if listed(rows) else [])],
+        behind=behind(rows),
         method=_method(rows) if rows else None,
         run=run,
     )

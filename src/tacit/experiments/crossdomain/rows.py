@@ -15,7 +15,11 @@ from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per, text
 METRICS = ("mae", "mae_rounded", "coverage")
 """Metrics of predicted ratings."""
 FIGURES = (*METRICS, *LISTS)
-BASELINES = {("item-average", "none"), (RANDOM, "none"), (POPULARITY, "none")}
+Point = tuple[object, ...]
+"""Values of the axes that vary."""
+CONSTANTS = ("constant", "constant-mean")
+"""Systems that predict one rating for all users and items."""
+BASELINES = {(name, "none") for name in (*CONSTANTS, "item-average", RANDOM, POPULARITY)}
 """Systems and modes that are non-personalized, non-private baselines."""
 
 
@@ -162,7 +166,50 @@ def as_text(rows: Sequence[TrialRow]) -> str:
     if not rows:
         return ""
     shown = [table(rows), *([list_table(rows)] if listed(rows) else [])]
-    return "\n\n".join([*map(text, shown), "\n".join(promises(rows))])
+    return "\n\n".join([*map(text, shown), *behind(rows), "\n".join(promises(rows))])
+
+
+def behind(rows: Sequence[TrialRow]) -> list[str]:
+    """Return a sentence per error for which strict systems are not ahead of the best constant.
+
+    A system is ahead if its mean error, at the decimals of the table, is below that of the best
+    constant of the same trials.
+    """
+    return [
+        f"Not ahead of the best constant in {what}: {'; '.join(systems)}."
+        for metric, what in (("mae", "MAE"), ("mae_rounded", "rounded MAE"))
+        if (systems := _behind(rated(rows), metric))
+    ]
+
+
+def _behind(rows: Sequence[TrialRow], metric: str) -> list[str]:
+    """Return the strict systems, at points of the sweep, that are not ahead of a constant."""
+    digits, fixed = digits_of(rows, metric), ("k", "decay")
+    trials = [name for name in varied(rows) if name not in fixed]
+    constants: dict[Point, list[TrialRow]] = {}
+    systems: dict[tuple[str, str, Point, Point], list[TrialRow]] = {}
+    for row in rows:
+        point = tuple(getattr(row, name) for name in trials)
+        if row.model in CONSTANTS:
+            constants.setdefault(point, []).append(row)
+        elif row.mode == "strict":
+            settings = tuple(getattr(row, name) for name in fixed)
+            systems.setdefault((row.method, row.claim, point, settings), []).append(row)
+
+    def best(constant: Sequence[TrialRow]) -> float:
+        each = ([row for row in constant if row.model == name] for name in CONSTANTS)
+        return min((round(mean(one, metric), digits) for one in each if one), default=math.inf)
+
+    return [
+        ", ".join([method, claim, *_at(trials, point)])
+        for (method, claim, point, _), mine in systems.items()
+        if round(mean(mine, metric), digits) >= best(constants.get(point, []))
+    ]
+
+
+def _at(names: Sequence[str], point: Point) -> list[str]:
+    """Return the values of axes in words."""
+    return [f"{name} {_cell(value)}" for name, value in zip(names, point, strict=True)]
 
 
 def _lines(

@@ -92,7 +92,8 @@ class TrialRequest:
     neighbours. Without, they divide each epsilon themselves. `ks` (numbers of neighbours),
     `damping` (of similarities) and `decays` (of older ratings) apply to the systems that have them,
     None for their defaults. `target`: index of the domain, the last by default. `lists`: also
-    evaluate top-N lists of the target, with random and popularity baselines.
+    evaluate top-N lists of the target, with random and popularity baselines. Every trial also has
+    the constant baselines.
 
     Raises `RequestError` for an invalid name, share or number.
     """
@@ -152,7 +153,7 @@ class TrialRequest:
             )
             for seed in range(self.seeds)
             for protocol in self._protocols()
-            for system, epsilon in (*self._claims(), *self._floors(seed))
+            for system, epsilon in (*self.claims(), *self._constants(), *self._floors(seed))
         ]
 
     def experiment(
@@ -173,13 +174,17 @@ class TrialRequest:
             for keep in self.keeps:
                 yield Holdout(test_share=self.test_share, overlap=overlap, keep=keep)
 
-    def _claims(self) -> Iterator[tuple[System, str | None]]:
+    def claims(self) -> Iterator[tuple[System, str | None]]:
         """Yield every system with every epsilon that applies to it."""
         for system in self._systems():
             if system.mode == "none":
                 yield system, None
             else:
                 yield from product(self._parted(system), self.epsilons)
+
+    def _constants(self) -> list[tuple[System, None]]:
+        """Return the constant baselines, which are part of every trial, unless they are named."""
+        return [(each, None) for each in crossdomain.CONSTANTS if each.name not in self.models]
 
     def _floors(self, seed: int) -> list[tuple[System, None]]:
         """Return the baselines of lists, if lists are evaluated."""
@@ -241,7 +246,9 @@ def _figures(
     if not isinstance(system, ListBaseline):
         ratings = predicted if catalogue is None else catalogue.of_hidden(predicted)
         metrics |= score(hidden.values, ratings, hidden.trial.domains.ratings.scale)._asdict()
-    return metrics | (catalogue.figures(hidden, predicted) if catalogue else {})
+    if catalogue is None or system in crossdomain.CONSTANTS:  # a constant ranks no items
+        return metrics
+    return metrics | catalogue.figures(hidden, predicted)
 
 
 def _row(

@@ -7,6 +7,9 @@
  * for each of 1 to 32 draws. A prediction is the mean over draws of the link. Format 2 has a
  * shrinkage: every own rating adds the shrinkage of its item to the precision of x_u[1:]. Its
  * factors and vectors are halves. Format 3 is either format with an exposure.
+ *
+ * A cross-domain model has a target: it recommends the last items alone, and predicts their median
+ * level, which is as many levels above the lowest as cuts lie at or below the mean prediction.
  */
 
 import { DataError } from "../errors.js";
@@ -24,7 +27,9 @@ const KEYS = ["scale", "items", "factors", "link", "sigma", "mu", "features"].co
 const WITH_EXPOSURE = KEYS.concat(["shrinking", "exposure"]); // of format 3
 const EXPOSURE = ["directions", "popularity"];
 const PRESENCE = ["log_mean", "log_scale", "damping"];
+const TARGET = ["first", "cuts"];
 const MOST_DRAWS = 32;
+const MOST_CUTS = 1 << 10;
 const WHAT = "The item model's header";
 
 /**
@@ -38,7 +43,13 @@ const WHAT = "The item model's header";
  *   readonly exposure: { readonly directions: number, readonly popularity: boolean } | null,
  *   readonly presence: { readonly logMean: number, readonly logScale: number,
  *     readonly damping: number } | null,
- *   readonly size: number }} Header
+ *   readonly target: ItemTarget | null, readonly size: number }} Header
+ */
+
+/**
+ * The target domain of a cross-domain model: its items are those from the index `first` on. `cuts`:
+ * mean predictions from which on the median rating is a level higher; empty to predict means.
+ * @typedef {{ readonly first: number, readonly cuts: readonly number[] }} ItemTarget
  */
 
 /**
@@ -49,29 +60,30 @@ const WHAT = "The item model's header";
  */
 export function parseHeader(text, version) {
   const keys = version === 3 ? WITH_EXPOSURE : KEYS;
-  const known = fields(parse(text, WHAT, LONGEST), WHAT, keys);
+  const known = fields(parse(text, WHAT, LONGEST), WHAT, keys, ["target"]);
   const items = itemIds(known, WHAT);
   const factors = count(known, "factors", MOST_FACTORS, WHAT);
   const features = one(known, "features", integral, WHAT);
   const mu = listed(known["mu"], "mu", real, WHAT, MOST_DRAWS);
   const presence = presenceOf(known["presence"]);
+  const target = known["target"] === undefined ? null : targetOf(known["target"]);
   const scale = ratingScale.parse(one(known, "scale", wellFormed, WHAT));
   const shrinking = version === 3 ? one(known, "shrinking", flag, WHAT) : version === 2;
   const exposure = version === 3 ? exposureOf(known["exposure"]) : null;
   const arrays = { items, factors, features, mu, presence, shrinking, exposure };
   const header = {
-    ...{ ...arrays, scale },
+    ...{ ...arrays, scale, target },
     link: one(known, "link", linkOf, WHAT),
     sigma: one(known, "sigma", real, WHAT),
     size: sizeOf(arrays),
   };
   guarantee(known["guarantee"], WHAT);
-  const wrong = flaws(header).find(([found]) => found);
+  const wrong = [...flaws(header), ...targetFlaws(header)].find(([found]) => found);
   if (wrong) throw new DataError(`${WHAT} is malformed: ${wrong[1]}.`);
   return header;
 }
 
-/** @param {Omit<Header, "scale" | "link" | "sigma" | "size">} header */
+/** @param {Omit<Header, "scale" | "link" | "sigma" | "size" | "target">} header */
 function sizeOf({ items, factors, features, mu, presence, shrinking, exposure }) {
   const [n, row, d, wide] = [items.length, 1 + factors, features - 1, shrinking ? 2 : 4];
   const singles = n + row + features * row + (shrinking ? n : 0);
@@ -102,6 +114,35 @@ function flaws({ scale, link, sigma, mu, features, presence }) {
       "log_scale must be above 0, and damping 0 or more",
     ],
   ];
+}
+
+/**
+ * @param {Header} header
+ * @returns {[boolean, string][]}
+ */
+function targetFlaws({ items, scale, target }) {
+  if (target === null) return [];
+  const { first, cuts } = target;
+  return [
+    [
+      first <= 0 || first >= items.length,
+      "a target domain must leave at least one item to it and to the sources",
+    ],
+    [
+      cuts.length !== 0 && cuts.length !== scale.values.length - 1,
+      "it must have a cut per level but the lowest, or none",
+    ],
+    [cuts.some((cut, k) => cut < (cuts[k - 1] ?? cut)), "its cuts must not decrease"],
+  ];
+}
+
+/** @param {unknown} value */
+function targetOf(value) {
+  const known = fields(value, `${WHAT}'s target`, TARGET);
+  return {
+    first: one(known, "first", integral, WHAT),
+    cuts: listed(known["cuts"], "cuts", real, WHAT, MOST_CUTS),
+  };
 }
 
 /** @param {unknown} value */
@@ -176,7 +217,7 @@ const MAGICS = [1, 2, 3].map((version) => `tacit-item-model-${version}\n`);
  * @typedef {{ readonly scale: import("./scale.js").Scale, readonly items: readonly Item[],
  *   readonly factors: number, readonly link: "linear" | "cells", readonly sigma: number,
  *   readonly draws: readonly ItemDraw[], readonly presence: ItemPresence | null,
- *   readonly exposure: ItemExposure | null }} ItemModel
+ *   readonly exposure: ItemExposure | null, readonly target: ItemTarget | null }} ItemModel
  */
 
 /**
@@ -190,7 +231,7 @@ export function fromBytes(data) {
   const header = parseHeader(text, version);
   numbers.require(header.size);
   const { items, factors, features, presence, exposure, shrinking } = header;
-  const { mu, scale, link, sigma } = header;
+  const { mu, scale, link, sigma, target } = header;
   const [n, row, d] = [items.length, 1 + factors, features - 1];
   const draws = mu.map((mu) => ({
     mu,
@@ -207,7 +248,7 @@ export function fromBytes(data) {
     throw new DataError("Shrinkages of an item model must be at least 0.");
   }
   return {
-    ...{ scale, items, factors, link, sigma, draws },
+    ...{ scale, items, factors, link, sigma, draws, target },
     presence: presence && {
       vectors: numbers.rounded(n * d, shrinking),
       centre: numbers.floats(d),

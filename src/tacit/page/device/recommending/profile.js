@@ -48,17 +48,20 @@ export class Profile {
   }
 
   /**
-   * Return the predicted rating. An item outside the model gets the user's average.
+   * Return the predicted rating. An item outside the model gets the user's average. An item of a
+   * target domain with cuts gets the median level, others the mean.
    * @param {Item} item
    * @returns {number}
    */
   predict(item) {
-    return this.#predict(this.#places.get(item));
+    const place = this.#places.get(item);
+    return this.#rating(place, this.#mean(place));
   }
 
   /**
-   * Return the n best items that the user has not rated, with predicted ratings, best first. Ties
-   * are in the model's item order.
+   * Return the n best items that the user has not rated, with predicted ratings, best first, of the
+   * target domain alone if the model has one. Items of the same median level are ordered by their
+   * means. Other ties are in the model's item order.
    *
    * `rankBy`: "gain", the expected gain of showing an item, or "rating". Default: "gain" if the
    * model has an exposure. Equal exposures of all items leave the order to ratings. Throws
@@ -68,13 +71,15 @@ export class Profile {
    * @returns {{ item: Item, score: number }[]}
    */
   recommend(n = 10, rankBy = null) {
-    const ratings = this.#model.items.map((_, place) => this.#predict(place));
+    const means = this.#model.items.map((_, place) => this.#mean(place));
+    const ratings = means.map((mean, place) => this.#rating(place, mean));
     const order = this.#byGain(rankBy) ? this.#gains(ratings) : ratings;
     const mine = new Set(this.#known.map(([place]) => place));
+    const first = this.#model.target?.first ?? 0;
     return this.#model.items
       .map((item, place) => ({ item, place }))
-      .filter(({ place }) => !mine.has(place))
-      .sort((a, b) => (order[b.place] ?? NaN) - (order[a.place] ?? NaN))
+      .filter(({ place }) => place >= first && !mine.has(place))
+      .sort((a, b) => descending(order, a.place, b.place) || descending(means, a.place, b.place))
       .slice(0, n)
       .map(({ item, place }) => ({ item, score: ratings[place] ?? NaN }));
   }
@@ -105,10 +110,23 @@ export class Profile {
   }
 
   /**
+   * Return the predicted rating of an item whose mean prediction is `mean`.
+   * @param {number | undefined} place
+   * @param {number} mean
+   * @returns {number}
+   */
+  #rating(place, mean) {
+    const { target, scale } = this.#model;
+    if (target === null || target.cuts.length === 0) return mean;
+    if (place === undefined || place < target.first) return mean;
+    return scale.values[target.cuts.filter((cut) => cut <= mean).length] ?? NaN;
+  }
+
+  /**
    * @param {number | undefined} place
    * @returns {number}
    */
-  #predict(place) {
+  #mean(place) {
     const { draws, link, scale, sigma } = this.#model;
     let total = 0;
     draws.forEach((draw, index) => {
@@ -174,4 +192,13 @@ function knownPlaces(places, ratings) {
       return place === undefined ? [] : [/** @type {const} */ ([place, rating])];
     })
     .sort(([a], [b]) => a - b);
+}
+
+/**
+ * @param {readonly number[]} numbers
+ * @param {number} a
+ * @param {number} b
+ */
+function descending(numbers, a, b) {
+  return (numbers[b] ?? NaN) - (numbers[a] ?? NaN);
 }

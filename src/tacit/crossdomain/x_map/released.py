@@ -1,0 +1,247 @@
+"""Released maps: fit a cross-domain system once, save it, and recommend to users by their ratings.
+
+    x-map-strict, x-map-factors   `FactorMap`, a private item model that devices download
+    nx-map, nx-map-everybody      `ItemMap`, without privacy
+    x-map                         `ItemMap`, under the published claim, which fails
+
+Only a factor map can be published. The others contain raw means and similarities, which reveal
+individual ratings.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from tacit import registry
+from tacit.crossdomain.domains import Domains, item_indices
+from tacit.crossdomain.x_map.item_map import ItemMap, check_release, everything
+from tacit.crossdomain.x_map.item_map_file import is_item_map
+from tacit.crossdomain.x_map.strict import StrictMap
+from tacit.crossdomain.x_map.x_map import EVERYBODY, XMap
+from tacit.device.profile import Profile
+from tacit.engines.engine import Engine, Local
+from tacit.errors import DataError, RequestError
+from tacit.models import item_model
+from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.ledger import epsilon_text
+from tacit.ratings import Codes, Ratings
+from tacit.scale import RatingScale
+from tacit.training import DPALS, DPCovariance
+from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
+from tacit.vocabulary import Vocabulary
+from tacit.whole_files import write_whole
+from tacit.wire.item_model import MAGICS, ItemModel, ItemTarget
+
+SYSTEMS: dict[str, XMap | StrictMap] = {
+    "x-map-strict": StrictMap(training=DPCovariance()),
+    "x-map-factors": StrictMap(training=DPALS()),
+    "x-map": XMap(mode="faithful"),
+    "nx-map": XMap(),
+    "nx-map-everybody": EVERYBODY,
+}
+"""Systems whose map can be saved, by name."""
+
+
+class ReleasedMap(Protocol):
+    """A map of any kind. `predict` and `recommend` take one user's ratings of any domain."""
+
+    @property
+    def scale(self) -> RatingScale:
+        """Public rating scale."""
+        ...
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee of the release."""
+        ...
+
+    def indices(self, profile: Ratings) -> Codes:
+        """Return the index of the item of each rating, -1 for an unknown one."""
+        ...
+
+    def predict(self, profile: Ratings) -> Any:
+        """Predict the ratings of all target items, on the scale, shape (targets,)."""
+        ...
+
+    def recommend(self, profile: Ratings, n: int = 10) -> list[tuple[Any, float]]:
+        """Return the n best unrated target items, with predicted ratings."""
+        ...
+
+    def save(self, path: Path | str) -> None:
+        """Write the map to one file."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class FactorMap:
+    """A strict map: an item model of all domains that recommends target items.
+
+    Raises `RequestError` for an item model of one domain.
+    """
+
+    published: ItemModel
+
+    def __post_init__(self) -> None:
+        if self.published.target is None:
+            raise RequestError("This item model has no target domain; fit a map with `tacit fit`.")
+
+    @property
+    def scale(self) -> RatingScale:
+        """Public rating scale."""
+        return self.published.scale
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee of the release."""
+        return self.published.guarantee
+
+    @property
+    def first(self) -> int:
+        """Index of the first target item."""
+        return self.published.target.first if self.published.target else 0
+
+    def indices(self, profile: Ratings) -> Codes:
+        """Return the index of the item of each rating, -1 for an unknown one."""
+        ids = pl.Series("id", map(str, self.published.items), pl.String)
+        raw = profile.item_ids.take(profile.items).cast(pl.String)
+        return item_indices(Vocabulary(ids), self.first, raw)
+
+    def predict(self, profile: Ratings) -> Any:
+        """Predict one user's ratings of all target items, on the scale, shape (targets,).
+
+        Raises `RequestError` for a profile without items of the map, or on another scale.
+        """
+        mine = self._device(profile)
+        return np.array([mine.predict(item) for item in self.published.items[self.first :]])
+
+    def recommend(self, profile: Ratings, n: int = 10) -> list[tuple[Any, float]]:
+        """Return the n best unrated target items, as on the user's device. Raises as `predict`."""
+        return self._device(profile).recommend(n)
+
+    def save(self, path: Path | str) -> None:
+        """Write the item model that devices download. Raises `OSError` if that fails."""
+        write_whole(Path(path), self.published.to_bytes())
+
+    def _device(self, profile: Ratings) -> Profile:
+        codes = self.indices(profile)
+        rows = np.flatnonzero(codes >= 0).tolist()
+        values = [profile.scale.values[int(level)] for level in profile.levels]
+        items = self.published.items
+        return Profile(self.published, {items[codes[row]]: values[row] for row in rows})
+
+
+def fit_map(
+    name: str,
+    domains: Domains,
+    *,
+    epsilon: str | None = None,
+    delta: str = "1e-6",
+    engine: Engine | None = None,
+    releases: NoisyReleases | None = None,
+    **settings: Any,
+) -> ReleasedMap:
+    """Fit a map to the ratings of joined domains, the target last.
+
+    Parameters
+    ----------
+    name
+        One of `SYSTEMS`.
+    domains
+        True ratings of all domains.
+    epsilon
+        Nats per user, a decimal string. Required, but for the systems without privacy.
+    delta
+        Of a strict map, a decimal string.
+    engine
+        Of `nx-map` and `x-map`. Default: this process.
+    releases
+        Replaced in tests only.
+    **settings
+        Settings of the system to change.
+
+    Returns
+    -------
+    FactorMap or ItemMap
+        The map with the guarantee that follows from what was run.
+
+    Raises
+    ------
+    RequestError
+        For an unknown name or setting, an epsilon that is missing or superfluous, and domains
+        without common users.
+    """
+    system = configured(name, settings, epsilon)
+    if isinstance(system, XMap):
+        return ItemMap.fit(system, domains, engine=engine or Local(), epsilon=epsilon)
+    trial = everything(domains)
+    domains.require_links(trial.target)
+    system = replace(system, delta=delta)
+    fitted, cuts = system.release(trial, str(epsilon), releases or SecretReleases())
+    target = ItemTarget(domains.bounds[trial.target], tuple(cuts.tolist()))
+    return FactorMap(replace(item_model(fitted), target=target))
+
+
+def configured(name: str, settings: Mapping[str, Any], epsilon: str | None) -> XMap | StrictMap:
+    """Return a system with changed settings, those of its trainer for a strict one.
+
+    Raises `RequestError` for an unknown name or setting, for an epsilon that is missing or
+    superfluous, and for a system that is not released.
+    """
+    system = _changed(name, settings)
+    if isinstance(system, XMap):
+        check_release(system, epsilon)
+    elif epsilon is None:
+        raise RequestError(f"{name} requires an epsilon per user, such as 8.")
+    return system
+
+
+def _changed(name: str, settings: Mapping[str, Any]) -> XMap | StrictMap:
+    system = registry.named(SYSTEMS, name, "map")
+    if isinstance(system, StrictMap):
+        training = registry.changed(system.training, name, "map", settings)
+        return replace(system, training=training)
+    if fixed := sorted({"mode", "draws"} & set(settings)):
+        raise RequestError(f"{fixed[0]} of {name} cannot be changed; choose another model.")
+    return registry.changed(system, name, "map", settings)
+
+
+def parsed(name: str, key: str, text: str) -> Any:
+    """Parse the text of a setting. Raises `RequestError` for an unknown one or another type."""
+    system = registry.named(SYSTEMS, name, "map")
+    holder = system if isinstance(system, XMap) else system.training
+    _changed(name, {key: getattr(holder, key, None)})
+    if key == "neighbour_epsilon":
+        return epsilon_text(text)
+    return registry.parse_setting(holder, name, key, text)
+
+
+def is_map(path: Path) -> bool:
+    """Return whether a file contains a map or an item model, well-formed or not."""
+    return _is_item_model(path) or is_item_map(path)
+
+
+def load_map(path: Path) -> ReleasedMap:
+    """Read a map written by `save`, whose guarantee is as stated by its provider.
+
+    Raises `RequestError` for any other file, and for values out of range.
+    """
+    if not _is_item_model(path):
+        return ItemMap.load(path)
+    try:
+        return FactorMap(ItemModel.from_bytes(path.read_bytes()))
+    except DataError as error:
+        raise RequestError(
+            f"{path} is not a saved map ({str(error).rstrip('.')}); create one with `tacit fit`."
+        ) from None
+
+
+def _is_item_model(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGICS[0])) == MAGICS[0]
+    except OSError:
+        return False
