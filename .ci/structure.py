@@ -37,7 +37,6 @@ SMALL = {
     "collector/storage/addresses.py": "imports PostgreSQL's driver on use",
     "collector/storage/published_models.py": "four importers in two rooms",
     "experiments/defaults.py": "three importers",
-    "kernels/__init__.py": "sets how threads wait",
     "labels/on_request.py": "imports attacks on use",
     "metrics/separation.py": "two importers",
     "models/lists/__init__.py": "registry",

@@ -2,7 +2,6 @@
 
 from array import array
 
-import numba
 import numpy as np
 import pytest
 
@@ -56,15 +55,6 @@ def test_a_row_is_the_devices_own(levels: Doubles, sigma: float, shrinks: bool) 
             else solve.linear_row(draw, known, prior)
         )
         assert row == pytest.approx(twin, abs=1e-10)
-
-
-def test_threads_change_no_digit() -> None:
-    asked, found = world(STARS, 0.85, True), []
-    before = numba.get_num_threads()
-    for threads in (1, before):
-        numba.set_num_threads(threads)
-        found.append(fold_in_rows(*asked))
-    assert np.array_equal(*found)
 
 
 @pytest.mark.parametrize(("levels", "sigma"), [(STARS, 0.85), (HALVES, 0.05), (TWO, 2.0)])

@@ -1,8 +1,8 @@
 """The most similar of many things against sums written out, ties and all."""
 
 import itertools
+from collections.abc import Callable
 
-import numba
 import numpy as np
 import pytest
 
@@ -61,12 +61,13 @@ def told(near: Near, row: int) -> list[tuple[int, float, int, int]]:
 
 
 @pytest.mark.parametrize("wanted", WANTED)
-def test_the_nearest_are_those_of_the_sums_to_the_last_digit(wanted: Wanted) -> None:
-    alike, threads = ratings(), numba.get_num_threads()
-    for blocks, count in ((1, 1), (1, threads), (3, threads)):
-        numba.set_num_threads(count)
+def test_the_nearest_are_those_of_the_sums_to_the_last_digit(
+    wanted: Wanted, use_threads: Callable[[int], None]
+) -> None:
+    alike = ratings()
+    for blocks, count in ((1, 1), (1, 3), (3, 3)):
+        use_threads(count)
         near = alike.nearest(EVERYTHING, EVERYTHING, wanted, Local(blocks))
-        numba.set_num_threads(threads)
         for row in range(ITEMS):
             assert told(near, row) == naive(alike, row, wanted)
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.engines.tables import Table, Tables, opened
-from tacit.kernels.layout import even_pieces
+from tacit.kernels import even_pieces
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]

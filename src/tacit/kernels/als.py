@@ -10,9 +10,10 @@ too small to make the matrix regular in float32, the row of least norm is comput
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import in_threads, thread_count, thread_pieces
 from tacit.kernels.dense import (
     FAST,
     add_gram,
@@ -32,12 +33,18 @@ Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
 
-@njit(parallel=True, cache=True)
 def grams(side: Side, design: Doubles) -> Doubles:
     """Return sum_c y_c y_c' over the cells of each row; `design` (columns, K) to (rows, K, K)."""
-    K = design.shape[1]
+    K, pieces = design.shape[1], thread_pieces(side.start)
     matrices = np.zeros((len(side.start) - 1, K, K))
-    for row in prange(len(matrices)):
+    in_threads(_add_grams, len(pieces) - 1, pieces, side, design, matrices)
+    return matrices
+
+
+@njit(nogil=True, cache=True)
+def _add_grams(piece: int, pieces: Longs, side: Side, design: Doubles, matrices: Doubles) -> None:
+    K = design.shape[1]
+    for row in range(pieces[piece], pieces[piece + 1]):
         for position in range(side.start[row], side.start[row + 1]):
             y = design[side.other[position]]
             for a in range(K):
@@ -46,23 +53,29 @@ def grams(side: Side, design: Doubles) -> Doubles:
         for a in range(K):
             for b in range(a):
                 matrices[row, b, a] = matrices[row, a, b]
-    return matrices
 
 
-@njit(parallel=True, cache=True)
 def integer_sums(side: Side, design: Longs, values: Longs) -> Longs:
     """Return sum_c value_c y_c over the cells of each row, in integers; (rows, K).
 
     `values`: canonical cell order. Integer sums are identical in any order.
     """
     totals = np.zeros((len(side.start) - 1, design.shape[1]), np.int64)
-    for row in prange(len(totals)):
+    pieces = thread_pieces(side.start)
+    in_threads(_add_integers, len(pieces) - 1, pieces, side, design, values, totals)
+    return totals
+
+
+@njit(nogil=True, cache=True)
+def _add_integers(
+    piece: int, pieces: Longs, side: Side, design: Longs, values: Longs, totals: Longs
+) -> None:
+    for row in range(pieces[piece], pieces[piece + 1]):
         for position in range(side.start[row], side.start[row + 1]):
             value = values[side.cell[position]]
             y = design[side.other[position]]
             for a in range(design.shape[1]):
                 totals[row, a] += value * y[a]
-    return totals
 
 
 def weighted_sums(items: Side, weights: Ints, rows: Ints) -> Longs:
@@ -72,13 +85,16 @@ def weighted_sums(items: Side, weights: Ints, rows: Ints) -> Longs:
     identical in any order; nothing overflows while each product stays below 2^62 / users.
     """
     sums = np.zeros((len(items.start) - 1, rows.shape[1]), np.int64)
-    _add(items, weights, rows, sums)
+    pieces = thread_pieces(items.start)
+    in_threads(_add_weighted, len(pieces) - 1, pieces, items, weights, rows, sums)
     return sums
 
 
-@njit(parallel=True, cache=True)
-def _add(items: Side, weights: Ints, rows: Ints, sums: Longs) -> None:
-    for j in prange(len(sums)):
+@njit(nogil=True, cache=True)
+def _add_weighted(
+    piece: int, pieces: Longs, items: Side, weights: Ints, rows: Ints, sums: Longs
+) -> None:
+    for j in range(pieces[piece], pieces[piece + 1]):
         for t in range(items.start[j], items.start[j + 1]):
             weight, row = np.int64(weights[items.cell[t]]), items.other[t]
             for d in range(rows.shape[1]):
@@ -112,7 +128,8 @@ def half_step(side: Side, problem: SideProblem) -> Floats:
     K = problem.design.shape[1]
     problem = problem._replace(design=in_vectors(problem.design))
     rows = np.zeros((len(side.start) - 1, padded(K)), np.float32)
-    _solve_rows(largest_first(side), get_num_threads(), side, problem, rows)
+    threads = thread_count(len(side.other) * K)
+    in_threads(_solve_rows, threads, threads, largest_first(side), side, problem, rows)
     return np.ascontiguousarray(rows[:, :K])
 
 
@@ -148,27 +165,26 @@ def largest_first(side: Side) -> NDArray[np.int64]:
     return np.argsort(-side.counts, kind="stable")
 
 
-@njit(parallel=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST)
 def _solve_rows(
-    turns: NDArray[np.int64], threads: int, side: Side, problem: SideProblem, rows: Floats
+    thread: int, threads: int, turns: Longs, side: Side, problem: SideProblem, rows: Floats
 ) -> None:
     K, width = len(problem.ridge), rows.shape[1]
-    for thread in prange(threads):
-        H = np.empty((width, width), np.float32)
-        y = np.empty((BATCH, width), np.float32)
-        pull = np.empty((BATCH, 1), np.float32)
-        for turn in range(thread, len(turns), threads):
-            r = turns[turn]
-            cells = slice(side.start[r], side.start[r + 1])
-            if cells.start < cells.stop:
-                H[:] = 0
-                x = rows[r : r + 1]
-                _normal_equations(side.other[cells], side.cell[cells], problem, y, pull, H, x)
-                for k in range(K):
-                    H[k, k] += problem.ridge[k]
-                factor(H, K)
-                solve_transposed(H, rows[r, :K])
-                solve_lower(H, rows[r, :K])
+    H = np.empty((width, width), np.float32)
+    y = np.empty((BATCH, width), np.float32)
+    pull = np.empty((BATCH, 1), np.float32)
+    for turn in range(thread, len(turns), threads):
+        r = turns[turn]
+        cells = slice(side.start[r], side.start[r + 1])
+        if cells.start < cells.stop:
+            H[:] = 0
+            x = rows[r : r + 1]
+            _normal_equations(side.other[cells], side.cell[cells], problem, y, pull, H, x)
+            for k in range(K):
+                H[k, k] += problem.ridge[k]
+            factor(H, K)
+            solve_transposed(H, rows[r, :K])
+            solve_lower(H, rows[r, :K])
 
 
 @njit(cache=True, fastmath=FAST)

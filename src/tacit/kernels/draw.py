@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import Longs, equal_pieces, in_threads
 
 GUIDE_BITS = 12
 SCAN = np.uint16(1 << 15)
@@ -45,14 +47,21 @@ def stacked(rows: Sequence[Sequence[int]], word_bits: Sequence[int]) -> Rows:
     return Rows(bounds, np.array([len(row) for row in rows]), guide)
 
 
-@njit(parallel=True, cache=True)
 def draw_symbols(words: Words, rows: Unsigned, table: Rows, symbols: Unsigned) -> None:
     """Compute symbols[i] = number of bounds of row rows[i] that are <= words[i].
 
     `words`, `rows` and `symbols`: shape (n,).
     """
+    pieces = equal_pieces(len(words), 1)
+    in_threads(_draw_symbols, len(pieces) - 1, pieces, words, rows, table, symbols)
+
+
+@njit(nogil=True, cache=True)
+def _draw_symbols(
+    piece: int, pieces: Longs, words: Words, rows: Unsigned, table: Rows, symbols: Unsigned
+) -> None:
     shift = np.uint64(64 - GUIDE_BITS)
-    for i in prange(len(words)):
+    for i in range(pieces[piece], pieces[piece + 1]):
         row, word = rows[i], words[i]
         entry = table.guide[row, word >> shift]
         symbol = np.int64(entry & 0x7FFF)
@@ -65,24 +74,30 @@ def draw_symbols(words: Words, rows: Unsigned, table: Rows, symbols: Unsigned) -
 Symbols = NDArray[np.unsignedinteger[Any]]
 
 
-@njit(parallel=True, cache=True)
-def count_reported(symbols: Symbols, silent: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+def count_reported(symbols: Symbols, silent: Longs, counts: Longs) -> None:
     """Compute counts[p] = number of `symbols[p]` (users, slots) that differ from `silent[p]`.
 
     `silent` and `counts`: shape (users,).
     """
-    for p in prange(len(symbols)):
+    pieces = equal_pieces(*symbols.shape)
+    in_threads(_count_reported, len(pieces) - 1, pieces, symbols, silent, counts)
+
+
+@njit(nogil=True, cache=True)
+def _count_reported(
+    piece: int, pieces: Longs, symbols: Symbols, silent: Longs, counts: Longs
+) -> None:
+    for p in range(pieces[piece], pieces[piece + 1]):
         count = 0
         for symbol in symbols[p]:
             count += symbol != silent[p]
         counts[p] = count
 
 
-@njit(parallel=True, cache=True)
 def take_reported(
     symbols: Symbols,
-    silent: NDArray[np.int64],
-    starts: NDArray[np.int64],
+    silent: Longs,
+    starts: Longs,
     slots: NDArray[np.int32],
     reported: Symbols,
 ) -> None:
@@ -90,7 +105,21 @@ def take_reported(
 
     `starts`: shape (users,); `slots` and `reported`: (reports,).
     """
-    for p in prange(len(symbols)):
+    pieces = equal_pieces(*symbols.shape)
+    in_threads(_take_reported, len(pieces) - 1, pieces, symbols, silent, starts, slots, reported)
+
+
+@njit(nogil=True, cache=True)
+def _take_reported(
+    piece: int,
+    pieces: Longs,
+    symbols: Symbols,
+    silent: Longs,
+    starts: Longs,
+    slots: NDArray[np.int32],
+    reported: Symbols,
+) -> None:
+    for p in range(pieces[piece], pieces[piece + 1]):
         # Always written, reported or not: an unpredictable branch is slower.
         mine = np.empty(symbols.shape[1] + 1, np.int32)
         count = 0

@@ -13,9 +13,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import equal_pieces, in_threads, thread_count, thread_pieces
 from tacit.kernels.als import largest_first
 from tacit.kernels.dense import add_gram, add_rows, factor, padded, solve_lower, solve_transposed
 from tacit.kernels.layout import Ints, Side
@@ -175,14 +176,16 @@ def fold_in_rows(side: Side, ratings: Doubles, home: Home) -> Doubles:
     turns = largest_first(
         side
     )  # the first has the most ratings, which bounds the room of every thread
-    _fold_rows(turns, get_num_threads(), side, ratings, home, link, rows)
+    threads = thread_count(rows.size + len(side.other) * rows.shape[1])
+    in_threads(_fold_rows, threads, threads, turns, side, ratings, home, link, rows)
     return rows
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def _fold_rows(
-    turns: Longs,
+    thread: int,
     threads: int,
+    turns: Longs,
     side: Side,
     ratings: Doubles,
     home: Home,
@@ -190,20 +193,19 @@ def _fold_rows(
     rows: Doubles,
 ) -> None:
     W = rows.shape[1]
-    for thread in prange(threads):
-        longest = int(side.start[turns[0] + 1] - side.start[turns[0]]) if len(turns) else 0
-        room, precision = _room(W, longest), np.empty(W)
-        for turn in range(thread, len(turns), threads):
-            r = turns[turn]
-            cells = slice(side.start[r], side.start[r + 1])
-            user_ratings, other = ratings[cells], side.other[cells]
-            more = _sum_at(home.shrinkage, other) if len(home.shrinkage) else 0.0
-            for k in range(W):
-                precision[k] = home.precision[k] + (more if k else 0.0)
-            if home.sigma > 0 and len(user_ratings) < W:
-                _climb_in_tastes(user_ratings, other, home, link, precision, rows[r], room)
-            else:
-                _climb(user_ratings, other, home, link, precision, rows[r], room)
+    longest = int(side.start[turns[0] + 1] - side.start[turns[0]]) if len(turns) else 0
+    room, precision = _room(W, longest), np.empty(W)
+    for turn in range(thread, len(turns), threads):
+        r = turns[turn]
+        cells = slice(side.start[r], side.start[r + 1])
+        user_ratings, other = ratings[cells], side.other[cells]
+        more = _sum_at(home.shrinkage, other) if len(home.shrinkage) else 0.0
+        for k in range(W):
+            precision[k] = home.precision[k] + (more if k else 0.0)
+        if home.sigma > 0 and len(user_ratings) < W:
+            _climb_in_tastes(user_ratings, other, home, link, precision, rows[r], room)
+        else:
+            _climb(user_ratings, other, home, link, precision, rows[r], room)
 
 
 @njit(cache=True)
@@ -361,16 +363,27 @@ def rows_without_fold(
     (items, K). `precision`: shape (1 + K,), above 0.
     """
     rows = np.zeros((folds * (len(side.start) - 1), len(precision)))
-    _solve_without(side, targets, np.ascontiguousarray(items), precision, folds, rows)
+    pieces = thread_pieces(side.start)
+    items = np.ascontiguousarray(items)
+    in_threads(
+        _solve_without, len(pieces) - 1, pieces, side, targets, items, precision, folds, rows
+    )
     return rows
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def _solve_without(
-    side: Side, targets: Doubles, items: Doubles, precision: Doubles, folds: int, rows: Doubles
+    piece: int,
+    pieces: Longs,
+    side: Side,
+    targets: Doubles,
+    items: Doubles,
+    precision: Doubles,
+    folds: int,
+    rows: Doubles,
 ) -> None:
     width = len(precision)
-    for u in prange(len(side.start) - 1):
+    for u in range(pieces[piece], pieces[piece + 1]):
         first, last = side.start[u], side.start[u + 1]
         H = np.zeros((folds, padded(width), padded(width)))
         g = np.zeros((folds, width))
@@ -383,7 +396,8 @@ def _solve_without(
             factor(rest, width)
             solve_transposed(rest, x)
             solve_lower(rest, x)
-            rows[u * folds + f] = x
+            for k in range(width):
+                rows[u * folds + f, k] = x[k]
 
 
 @njit(cache=True)
@@ -391,14 +405,14 @@ def _add_ratings(other: Ints, targets: Doubles, items: Doubles, H: Doubles, g: D
     y = np.ones(g.shape[1])
     for t in range(len(other)):
         f = t % len(g)
-        y[1:] = items[other[t]]
+        for k in range(1, len(y)):
+            y[k] = items[other[t], k - 1]
         for k in range(len(y)):
             g[f, k] += y[k] * targets[t]
             for j in range(k + 1):
                 H[f, k, j] += y[k] * y[j]
 
 
-@njit(parallel=True, cache=True, fastmath={"contract"})
 def prior_means(features: Doubles, weights: Doubles) -> Doubles:
     """Return features @ weights, shapes (users, F) and (F, 1 + K).
 
@@ -406,9 +420,17 @@ def prior_means(features: Doubles, weights: Doubles) -> Doubles:
     another number of rows.
     """
     means = np.zeros((len(features), weights.shape[1]))
-    for row in prange(len(features)):
+    pieces = equal_pieces(len(features), weights.size)
+    in_threads(_add_means, len(pieces) - 1, pieces, features, weights, means)
+    return means
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _add_means(
+    piece: int, pieces: Longs, features: Doubles, weights: Doubles, means: Doubles
+) -> None:
+    for row in range(pieces[piece], pieces[piece + 1]):
         mine = means[row]
         for f in range(len(weights)):
             for k in range(len(mine)):
                 mine[k] += features[row, f] * weights[f, k]
-    return means

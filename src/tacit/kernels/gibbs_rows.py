@@ -21,12 +21,12 @@ The table has one block of all symbols per residual scale, one after another.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import in_threads, thread_pieces
 from tacit.kernels.als import BATCH, in_vectors
 from tacit.kernels.dense import FAST, add_gram, add_rows, factor, solve_lower, solve_transposed
-from tacit.kernels.layout import even_pieces
 from tacit.kernels.tile import LANES, add_scaled, dot, fetch, scale
 
 Floats = NDArray[np.float32]
@@ -142,19 +142,20 @@ def half_sweep(cells: ReportRows, readings: Readings, inputs: Conditional, rows:
     # Contiguous weights: Numba compiles one signature instead of two.
     weights = np.ascontiguousarray(inputs.weights)
     inputs = inputs._replace(design=in_vectors(inputs.design), weights=weights)
-    pieces = even_pieces(cells.start, get_num_threads())
+    pieces = thread_pieces(cells.start)
     n, (d, W) = len(pieces) - 1, inputs.weights.shape
     tally = Tally(
         np.zeros((n, *readings.root.shape), np.int64),
         np.zeros((n, d, W), np.int64),
         np.zeros((n, 2, W), np.int64),
     )
-    _draw_rows(pieces, cells, readings, inputs, rows, tally)
+    in_threads(_draw_rows, n, pieces, cells, readings, inputs, rows, tally)
     return Tally(*(each.sum(0) for each in tally))
 
 
-@njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def _draw_rows(
+    piece: int,
     pieces: Ints,
     cells: ReportRows,
     readings: Readings,
@@ -163,47 +164,46 @@ def _draw_rows(
     tally: Tally,
 ) -> None:
     W, width = rows.shape[1], inputs.design.shape[1]
-    for piece in prange(len(pieces) - 1):
-        H, y = np.empty((width, width), np.float32), np.empty((BATCH, width), np.float32)
-        pull, here = np.empty((BATCH, 1), np.float32), np.zeros((1, width), np.float32)
-        there, x, prior = np.zeros_like(here), np.zeros_like(here), np.empty(W, np.float32)
-        step, start = np.empty(W, np.float32), cells.start
-        most = 0
-        for r in range(pieces[piece], pieces[piece + 1]):
-            most = max(most, start[r + 1] - start[r])
-        before, after = np.empty(most, np.int16), np.empty(most, np.int16)
-        symbols = np.empty(most, np.int32)
-        for r in range(pieces[piece], pieces[piece + 1]):
-            run, z = (start[r], start[r + 1]), inputs.noise[r]
-            rows[r, 0] += inputs.shift
-            for j in range(len(inputs.move)):
-                rows[r, inputs.column] += inputs.features[r, j] * inputs.move[j]
-            _expected(inputs, r, prior)
-            _select_tables(run, cells, readings.symbols, inputs, r, symbols)
-            gain = -_log_prior(inputs, rows[r], prior, here[0])
-            gain -= _normal_equations(
-                run, symbols, cells, readings, inputs, rows[r], x, y, pull, H, here, before
-            )
-            gradient = here[0, :W]
-            factor(H, W)
-            solve_transposed(H, gradient)
+    H, y = np.empty((width, width), np.float32), np.empty((BATCH, width), np.float32)
+    pull, here = np.empty((BATCH, 1), np.float32), np.zeros((1, width), np.float32)
+    there, x, prior = np.zeros_like(here), np.zeros_like(here), np.empty(W, np.float32)
+    step, start = np.empty(W, np.float32), cells.start
+    most = 0
+    for r in range(pieces[piece], pieces[piece + 1]):
+        most = max(most, start[r + 1] - start[r])
+    before, after = np.empty(most, np.int16), np.empty(most, np.int16)
+    symbols = np.empty(most, np.int32)
+    for r in range(pieces[piece], pieces[piece + 1]):
+        run, z = (start[r], start[r + 1]), inputs.noise[r]
+        rows[r, 0] += inputs.shift
+        for j in range(len(inputs.move)):
+            rows[r, inputs.column] += inputs.features[r, j] * inputs.move[j]
+        _expected(inputs, r, prior)
+        _select_tables(run, cells, readings.symbols, inputs, r, symbols)
+        gain = -_log_prior(inputs, rows[r], prior, here[0])
+        gain -= _normal_equations(
+            run, symbols, cells, readings, inputs, rows[r], x, y, pull, H, here, before
+        )
+        gradient = here[0, :W]
+        factor(H, W)
+        solve_transposed(H, gradient)
+        for k in range(W):
+            step[k] = gradient[k] + z[k]
+        solve_lower(H, step)
+        for k in range(W):
+            step[k] += rows[r, k]
+        gain += _log_prior(inputs, step, prior, there[0])
+        gain += _scores(run, symbols, cells, readings, inputs, step, x, there, after)
+        back = there[0, :W]
+        solve_transposed(H, back)
+        for k in range(W):
+            gain += (z[k] ** 2 - (gradient[k] + z[k] + back[k]) ** 2) / 2
+        accepted = inputs.bar[r] < gain
+        if accepted:
             for k in range(W):
-                step[k] = gradient[k] + z[k]
-            solve_lower(H, step)
-            for k in range(W):
-                step[k] += rows[r, k]
-            gain += _log_prior(inputs, step, prior, there[0])
-            gain += _scores(run, symbols, cells, readings, inputs, step, x, there, after)
-            back = there[0, :W]
-            solve_transposed(H, back)
-            for k in range(W):
-                gain += (z[k] ** 2 - (gradient[k] + z[k] + back[k]) ** 2) / 2
-            accepted = inputs.bar[r] < gain
-            if accepted:
-                for k in range(W):
-                    rows[r, k] = step[k]
-            _count(run, symbols, after if accepted else before, tally.counts[piece])
-            _add_up(inputs, r, rows[r], tally.pulls[piece], tally.sums[piece])
+                rows[r, k] = step[k]
+        _count(run, symbols, after if accepted else before, tally.counts[piece])
+        _add_up(inputs, r, rows[r], tally.pulls[piece], tally.sums[piece])
 
 
 @njit(cache=True, inline="always")

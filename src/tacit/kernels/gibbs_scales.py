@@ -19,9 +19,10 @@ with 1 for the y of the bias, and with s and J as in `tacit.kernels.gibbs_rows` 
 from typing import NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import in_threads, thread_pieces
 from tacit.kernels.als import in_vectors
 from tacit.kernels.dense import FAST
 from tacit.kernels.gibbs_rows import (
@@ -34,7 +35,6 @@ from tacit.kernels.gibbs_rows import (
     place_of,
     read,
 )
-from tacit.kernels.layout import even_pieces
 from tacit.kernels.tile import LANES, dot
 
 Floats = NDArray[np.float32]
@@ -56,14 +56,15 @@ def drawn_spreads(
 ) -> Spreads:
     """Return the scale index of each row. `gumbels`: shape (rows, spreads)."""
     indices = np.empty(len(thetas.rows), np.uint8)
-    pieces = even_pieces(cells.start, get_num_threads())
+    pieces = thread_pieces(cells.start)
     thetas = thetas._replace(design=in_vectors(thetas.design))
-    _draw(pieces, cells, readings, thetas, gumbels.copy(), indices)
+    in_threads(_draw, len(pieces) - 1, pieces, cells, readings, thetas, gumbels.copy(), indices)
     return indices
 
 
-@njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def _draw(
+    piece: int,
     pieces: NDArray[np.int64],
     cells: ReportRows,
     readings: Readings,
@@ -72,16 +73,15 @@ def _draw(
     indices: Spreads,
 ) -> None:
     width = thetas.design.shape[1]
-    for piece in prange(len(pieces) - 1):
-        x = np.zeros((1, width), np.float32)
-        for r in range(pieces[piece], pieces[piece + 1]):
-            level = level_of(thetas.mu, thetas.rows[r], x)
-            for t in range(cells.start[r], cells.start[r + 1]):
-                taste = level + dot(x, 0, thetas.design, cells.other[t], width // LANES)
-                position, symbol = place_of(readings, taste), np.int64(cells.symbol[t])
-                for g in range(scores.shape[1]):
-                    scores[r, g] += read(readings.table, symbol + g * readings.symbols, position)[1]
-            indices[r] = np.argmax(scores[r])
+    x = np.zeros((1, width), np.float32)
+    for r in range(pieces[piece], pieces[piece + 1]):
+        level = level_of(thetas.mu, thetas.rows[r], x)
+        for t in range(cells.start[r], cells.start[r + 1]):
+            taste = level + dot(x, 0, thetas.design, cells.other[t], width // LANES)
+            position, symbol = place_of(readings, taste), np.int64(cells.symbol[t])
+            for g in range(scores.shape[1]):
+                scores[r, g] += read(readings.table, symbol + g * readings.symbols, position)[1]
+        indices[r] = np.argmax(scores[r])
 
 
 Ints = NDArray[np.int64]
@@ -120,16 +120,17 @@ def weight_sums(
 ) -> WeightSums:
     """Return the three sums; `information` is computed only if `informed`."""
     moved = moved._replace(design=in_vectors(moved.design))
-    pieces = even_pieces(cells.start, get_num_threads())
+    pieces = thread_pieces(cells.start)
     n, d = len(pieces) - 1, len(moved.move)
     shapes = ((n, 1), (n, d), (n, d, d))
-    likelihood, score, information = (np.zeros(shape, np.int64) for shape in shapes)
-    _add_up(pieces, cells, readings, moved, informed, likelihood, score, information)
-    return WeightSums(likelihood.sum(0), score.sum(0), information.sum(0))
+    sums = [np.zeros(shape, np.int64) for shape in shapes]
+    in_threads(_add_up, n, pieces, cells, readings, moved, informed, *sums)
+    return WeightSums(*(each.sum(0) for each in sums))
 
 
-@njit(parallel=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def _add_up(
+    piece: int,
     pieces: Ints,
     cells: ReportRows,
     readings: Readings,
@@ -140,18 +141,17 @@ def _add_up(
     information: Ints,
 ) -> None:
     width = moved.design.shape[1]
-    for piece in prange(len(pieces) - 1):
-        x = np.zeros((1, width), np.float32)
-        for r in range(pieces[piece], pieces[piece + 1]):
-            run, f = (cells.start[r], cells.start[r + 1]), moved.features[r]
-            log, pull, weight = _of_row(run, cells, readings, moved, r, x)
-            likelihood[piece, 0] += np.int64(np.rint(GRAIN * log))
-            for j in range(len(f)):
-                score[piece, j] += np.int64(np.rint(GRAIN * pull * f[j]))
-                if informed:
-                    here = GRAIN * weight * f[j]
-                    for i in range(j + 1):
-                        information[piece, j, i] += np.int64(np.rint(here * f[i]))
+    x = np.zeros((1, width), np.float32)
+    for r in range(pieces[piece], pieces[piece + 1]):
+        run, f = (cells.start[r], cells.start[r + 1]), moved.features[r]
+        log, pull, weight = _of_row(run, cells, readings, moved, r, x)
+        likelihood[piece, 0] += np.int64(np.rint(GRAIN * log))
+        for j in range(len(f)):
+            score[piece, j] += np.int64(np.rint(GRAIN * pull * f[j]))
+            if informed:
+                here = GRAIN * weight * f[j]
+                for i in range(j + 1):
+                    information[piece, j, i] += np.int64(np.rint(here * f[i]))
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")

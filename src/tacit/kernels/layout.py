@@ -3,17 +3,17 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
+from tacit.kernels import in_threads, thread_pieces
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
-ROW_COST = 30  # fixed cost of a row, in cells
 MOST_CELLS = 2**31 - 1
 
 
@@ -101,14 +101,6 @@ def starts(counts: Longs) -> Longs:
     return offsets
 
 
-def even_pieces(start: Longs, pieces: int) -> Longs:
-    """Return boundaries of rows that divide the work about evenly, shape (pieces + 1,)."""
-    work = start - start[0] + ROW_COST * np.arange(len(start))
-    ends = np.asarray(np.searchsorted(work, work[-1] * np.arange(pieces + 1) / pieces), np.int64)
-    ends[0], ends[-1] = 0, len(start) - 1
-    return ends
-
-
 # Numbering of distinct 128-bit names in many rows, without Python objects.
 
 Words = NDArray[np.uint64]
@@ -170,39 +162,46 @@ def row_sums(start: Longs, column: Ints, x: Array) -> Array:
     x = np.ascontiguousarray(x)
     sums = np.zeros((len(start) - 1, *x.shape[1:]), x.dtype)
     add = _add_numbers if x.ndim == 1 else _add_rows
-    add(start, column, x, even_pieces(start, get_num_threads()), sums)
+    pieces = thread_pieces(start)
+    in_threads(add, len(pieces) - 1, pieces, start, column, x, sums)
     return sums
 
 
-@njit(parallel=True, cache=True)
-def _add_numbers(start: Longs, column: Ints, x: Array, pieces: Longs, sums: Array) -> None:
-    for piece in prange(len(pieces) - 1):
-        for row in range(pieces[piece], pieces[piece + 1]):
-            total = sums[row]
-            for t in range(start[row], start[row + 1]):
-                total += x[column[t]]
-            sums[row] = total
+@njit(nogil=True, cache=True)
+def _add_numbers(
+    piece: int, pieces: Longs, start: Longs, column: Ints, x: Array, sums: Array
+) -> None:
+    for row in range(pieces[piece], pieces[piece + 1]):
+        total = sums[row]
+        for t in range(start[row], start[row + 1]):
+            total += x[column[t]]
+        sums[row] = total
 
 
-@njit(parallel=True, cache=True)
-def _add_rows(start: Longs, column: Ints, x: Array, pieces: Longs, sums: Array) -> None:
-    for piece in prange(len(pieces) - 1):
-        for row in range(pieces[piece], pieces[piece + 1]):
-            mine = sums[row]
-            for t in range(start[row], start[row + 1]):
-                other = x[column[t]]
-                for k in range(len(mine)):
-                    mine[k] += other[k]
+@njit(nogil=True, cache=True)
+def _add_rows(piece: int, pieces: Longs, start: Longs, column: Ints, x: Array, sums: Array) -> None:
+    for row in range(pieces[piece], pieces[piece + 1]):
+        mine = sums[row]
+        for t in range(start[row], start[row + 1]):
+            other = x[column[t]]
+            for k in range(len(mine)):
+                mine[k] += other[k]
 
 
 def add_product(rows: csr_array, weights: csr_array, scores: Floats) -> None:
     """Add rows @ weights to `scores`, shape (rows, columns of the weights)."""
     left, right = (side.astype(np.float32, copy=False) for side in (rows, weights))
-    _add_row(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, scores)
+    pieces = thread_pieces(left.indptr.astype(np.int64))
+    in_threads(
+        _add_products, len(pieces) - 1, pieces,
+        left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, scores,
+    )  # fmt: skip
 
 
-@njit(parallel=True, cache=True)
-def _add_row(
+@njit(nogil=True, cache=True)
+def _add_products(
+    piece: int,
+    pieces: Longs,
     start: NDArray[np.int32],
     item: NDArray[np.int32],
     x: Floats,
@@ -211,7 +210,7 @@ def _add_row(
     weight: Floats,
     scores: Floats,
 ) -> None:
-    for row in prange(len(scores)):
+    for row in range(pieces[piece], pieces[piece + 1]):
         mine = scores[row]
         for t in range(start[row], start[row + 1]):
             for s in range(first[item[t]], first[item[t] + 1]):

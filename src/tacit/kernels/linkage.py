@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import Longs, equal_pieces, in_threads
 
 Columns = NDArray[np.unsignedinteger[Any]]
 Codes = NDArray[np.int32]
@@ -13,7 +15,6 @@ TIE = 1e-9
 """Tolerance of ties: equal terms in another order add up to slightly different sums."""
 
 
-@njit(parallel=True, cache=True)
 def known_places(
     victims: Codes,
     known: Codes,
@@ -32,8 +33,28 @@ def known_places(
     (items, rows, columns), shapes (victims, any). `columns`: shape (items, users). `better`,
     `ties`: outputs, shape (victims, stops); 0 ties where a victim has fewer items.
     """
+    pieces = equal_pieces(len(victims), columns.shape[1])
+    in_threads(
+        _known_places, len(pieces) - 1, pieces,
+        victims, known, rows, stops, columns, weights, better, ties,
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _known_places(
+    piece: int,
+    pieces: Longs,
+    victims: Codes,
+    known: Codes,
+    rows: Codes,
+    stops: Codes,
+    columns: Columns,
+    weights: Doubles,
+    better: Codes,
+    ties: Codes,
+) -> None:
     people = columns.shape[1]
-    for p in prange(len(victims)):
+    for p in range(pieces[piece], pieces[piece + 1]):
         score = np.zeros(people)
         stop = 0
         for j in range(known.shape[1]):
@@ -49,7 +70,6 @@ def known_places(
                 stop += 1
 
 
-@njit(parallel=True, cache=True)
 def task_places(
     victims: Codes, first: Columns, second: Columns, weights: Doubles, better: Codes, ties: Codes
 ) -> None:
@@ -60,8 +80,23 @@ def task_places(
     `first`: shape (users, items), `second`: (items, users), `weights`: (items, columns, columns),
     `better`, `ties`: outputs, (victims, 1).
     """
+    pieces = equal_pieces(len(victims), second.size)
+    in_threads(_task_places, len(pieces) - 1, pieces, victims, first, second, weights, better, ties)
+
+
+@njit(nogil=True, cache=True)
+def _task_places(
+    piece: int,
+    pieces: Longs,
+    victims: Codes,
+    first: Columns,
+    second: Columns,
+    weights: Doubles,
+    better: Codes,
+    ties: Codes,
+) -> None:
     items, people = second.shape
-    for p in prange(len(victims)):
+    for p in range(pieces[piece], pieces[piece + 1]):
         score = np.zeros(people)
         for item in range(items):
             gains = weights[item, first[victims[p], item]]

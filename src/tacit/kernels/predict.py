@@ -12,10 +12,11 @@ interpolation; an error function per level took nine tenths of the time.
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from tacit.kernels import Longs, equal_pieces, in_threads
 from tacit.kernels.dense import FAST
 
 Floats = NDArray[np.float32]
@@ -58,15 +59,22 @@ def predict(
     -1 (unknown) stands for a row of zeros: an unknown user is the average user. `sigma`: 0 for the
     linear link.
     """
-    ends = (float(levels[0]), float(levels[-1]))
-    if sigma == 0:
-        return _predict(users, items, mu, X, Y, ends, np.zeros(0), 0.0, 0.0)
-    first = float(levels[0] + levels[1]) / 2 - REACH * sigma
-    return _predict(users, items, mu, X, Y, ends, tabled(levels, sigma), first, STEPS / sigma)
+    ends, out = (float(levels[0]), float(levels[-1])), np.empty(len(users), np.float32)
+    table, first, per = np.zeros(0), 0.0, 0.0
+    if sigma:
+        first = float(levels[0] + levels[1]) / 2 - REACH * sigma
+        table, per = tabled(levels, sigma), STEPS / sigma
+    pieces = equal_pieces(len(users), X.shape[0] * X.shape[2])
+    in_threads(
+        _predict, len(pieces) - 1, pieces, users, items, mu, X, Y, ends, table, first, per, out
+    )
+    return out
 
 
-@njit(parallel=True, cache=True, fastmath=FAST | {"reassoc"})
+@njit(nogil=True, cache=True, fastmath=FAST | {"reassoc"})
 def _predict(
+    piece: int,
+    pieces: Longs,
     users: Codes,
     items: Codes,
     mu: Doubles,
@@ -76,10 +84,10 @@ def _predict(
     table: Doubles,
     first: float,
     per: float,
-) -> Floats:
+    out: Floats,
+) -> None:
     """Compute `predict`; an empty `table` means the linear link."""
-    out = np.empty(len(users), np.float32)
-    for t in prange(len(users)):
+    for t in range(pieces[piece], pieces[piece + 1]):
         u, i = users[t], items[t]
         total = 0.0
         for d in range(len(mu)):
@@ -93,18 +101,24 @@ def _predict(
                     theta += X[d, u, k] * Y[d, i, k]
             total += looked_up(theta, table, first, per) if len(table) else theta
         out[t] = min(max(total / len(mu), ends[0]), ends[1])
-    return out
 
 
-@njit(parallel=True, cache=True)
 def median(theta: Floats, levels: Doubles, sigma: float) -> Doubles:
     """Return the lowest level that a rating exceeds with probability at most 1/2.
 
     `theta`: draws of each cell's theta, shape (draws, n); a rating is theta + sigma * normal, cut
     into cells at midpoints between levels.
     """
-    out = np.empty(theta.shape[1])
-    for t in prange(theta.shape[1]):
+    out, pieces = np.empty(theta.shape[1]), equal_pieces(theta.shape[1], theta.shape[0])
+    in_threads(_median, len(pieces) - 1, pieces, theta, levels, sigma, out)
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _median(
+    piece: int, pieces: Longs, theta: Floats, levels: Doubles, sigma: float, out: Doubles
+) -> None:
+    for t in range(pieces[piece], pieces[piece + 1]):
         out[t] = levels[-1]
         for k in range(len(levels) - 1):
             cut, below = (levels[k] + levels[k + 1]) / 2, 0.0
@@ -113,20 +127,32 @@ def median(theta: Floats, levels: Doubles, sigma: float) -> Doubles:
             if 2 * below >= len(theta):
                 out[t] = levels[k]
                 break
-    return out
 
 
-@njit(parallel=True, cache=True, fastmath=FAST | {"reassoc"})
 def bilinear(users: Codes, items: Codes, mu: float, X: Floats, Y: Floats) -> Floats:
     """Return theta of the pairs (users[t], items[t]) for one draw; column 0 of X and Y is the bias.
 
     `users` and `items`: shape (n,); X: (users, 1 + K), Y: (items, 1 + K).
     """
-    theta = np.empty(len(users), np.float32)
-    for t in prange(len(users)):
+    theta, pieces = np.empty(len(users), np.float32), equal_pieces(len(users), X.shape[1])
+    in_threads(_bilinear, len(pieces) - 1, pieces, users, items, mu, X, Y, theta)
+    return theta
+
+
+@njit(nogil=True, cache=True, fastmath=FAST | {"reassoc"})
+def _bilinear(
+    piece: int,
+    pieces: Longs,
+    users: Codes,
+    items: Codes,
+    mu: float,
+    X: Floats,
+    Y: Floats,
+    theta: Floats,
+) -> None:
+    for t in range(pieces[piece], pieces[piece + 1]):
         x, y = X[users[t]], Y[items[t]]
         total = mu + x[0] + y[0]
         for k in range(1, len(x)):
             total += x[k] * y[k]
         theta[t] = total
-    return theta

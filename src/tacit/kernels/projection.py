@@ -5,9 +5,10 @@ finalizer of SplitMix64), so that the seed determines the row.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import Longs, equal_pieces, in_threads, thread_pieces
 from tacit.kernels.foldin import Home
 from tacit.kernels.layout import Side
 
@@ -43,12 +44,17 @@ def projected(
     and `rows` (users, 1 + K) are (b_u, p_u). `ratings`: shape (n,), in the order of `side`.
     """
     entries = np.zeros(len(rows))
-    _add_entries(side, ratings, home, rows, columns, seeds, entries)
+    pieces = thread_pieces(side.start)
+    in_threads(
+        _add_entries, len(pieces) - 1, pieces, side, ratings, home, rows, columns, seeds, entries
+    )
     return entries
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def _add_entries(
+    piece: int,
+    pieces: Longs,
     side: Side,
     ratings: Doubles,
     home: Home,
@@ -57,7 +63,7 @@ def _add_entries(
     seeds: Seeds,
     entries: Doubles,
 ) -> None:
-    for u in prange(len(rows)):
+    for u in range(pieces[piece], pieces[piece + 1]):
         column = columns[u]
         slope = 1.0 if column == 0 else rows[u, column]
         for t in range(side.start[u], side.start[u + 1]):
@@ -72,13 +78,16 @@ def lifted(values: Doubles, columns: Columns, seeds: Seeds, shape: tuple[int, in
     """Return sum_u s(seed_u, i) values_u over the reports of column l, of shape (items, 1 + K)."""
     blocks = -(-shape[0] // BLOCK)
     lifted = np.zeros((blocks * BLOCK, shape[1]))
-    _add_lifted(values, columns, seeds, lifted)
+    pieces = equal_pieces(blocks, BLOCK * len(values))
+    in_threads(_add_lifted, len(pieces) - 1, pieces, values, columns, seeds, lifted)
     return lifted[: shape[0]]
 
 
-@njit(parallel=True, cache=True)
-def _add_lifted(values: Doubles, columns: Columns, seeds: Seeds, lifted: Doubles) -> None:
-    for block in prange(len(lifted) // BLOCK):
+@njit(nogil=True, cache=True)
+def _add_lifted(
+    piece: int, pieces: Longs, values: Doubles, columns: Columns, seeds: Seeds, lifted: Doubles
+) -> None:
+    for block in range(pieces[piece], pieces[piece + 1]):
         for u in range(len(values)):
             bits = word(seeds[u], block)
             for j in range(BLOCK):

@@ -18,17 +18,19 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
+from tacit.kernels import equal_pieces, in_threads
 from tacit.kernels.dense import FAST
 from tacit.kernels.layout import Side
 from tacit.kernels.tile import LANES, tile
 
 Floats = NDArray[np.float32]
 Codes = NDArray[np.int32]
+Places = NDArray[np.int64]
 Scorer = Callable[[slice], Floats]
 """Return the scores of all items for a slice of the users, shape (users of the slice, items)."""
 
@@ -49,7 +51,11 @@ def top_k(people: Floats, items: Floats, seen: Side, k: int = 10) -> tuple[Codes
     """
     codes = np.full((len(people), k), -1, np.int32)
     scores = np.full((len(people), k), -np.inf, np.float32)
-    _scan(people, panels(items), len(items), seen.start, seen.other, codes, scores)
+    pieces = equal_pieces(-(-len(people) // PEOPLE), PEOPLE * items.size)
+    in_threads(
+        _scan, len(pieces) - 1, pieces,
+        people, panels(items), len(items), seen.start, seen.other, codes, scores,
+    )  # fmt: skip
     return codes, scores
 
 
@@ -71,14 +77,19 @@ def best_lists(score: Scorer, seen: Side, n_items: int, k: int) -> Codes:
         some = slice(first, min(first + size, people))
         scores = np.ascontiguousarray(score(some), dtype=np.float32)
         sound = np.empty(len(scores), np.bool_)
-        _scan_scores(scores, seen.start[some.start : some.stop + 1], seen.other, codes[some], sound)
+        starts, pieces = seen.start[some.start : some.stop + 1], equal_pieces(*scores.shape)
+        in_threads(
+            _scan_scores, len(pieces) - 1, pieces, scores, starts, seen.other, codes[some], sound
+        )
         if not sound.all():
             raise RequestError("The model predicted a non-finite score.")
     return codes
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def _scan_scores(
+    piece: int,
+    pieces: Places,
     scores: Floats,
     start: NDArray[np.int64],
     seen: Codes,
@@ -86,7 +97,7 @@ def _scan_scores(
     sound: NDArray[np.bool_],
 ) -> None:
     k = codes.shape[1]
-    for r in prange(len(scores)):
+    for r in range(pieces[piece], pieces[piece + 1]):
         row = scores[r].copy()
         sound[r] = all_finite(row)
         for t in range(start[r], start[r + 1]):
@@ -113,8 +124,10 @@ def panels(items: Floats) -> Floats:
     return np.ascontiguousarray(filled.transpose(0, 2, 1))
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def _scan(
+    piece: int,
+    pieces: Places,
     people: Floats,
     factors_of: Floats,
     n: int,
@@ -123,7 +136,7 @@ def _scan(
     codes: Codes,
     scores: Floats,
 ) -> None:
-    for block in prange((len(people) + PEOPLE - 1) // PEOPLE):
+    for block in range(pieces[piece], pieces[piece + 1]):
         some = slice(block * PEOPLE, min((block + 1) * PEOPLE, len(people)))
         bounds = start[some.start : some.stop + 1]
         _scan_block(people[some], factors_of, n, bounds, seen, codes[some], scores[some])
@@ -141,7 +154,9 @@ def _scan_block(
 ) -> None:
     K = factors_of.shape[1]
     factors = np.zeros((K, PEOPLE), np.float32)
-    factors[:, : len(people)] = people.T
+    for r in range(len(people)):
+        for k in range(K):
+            factors[k, r] = people[r, k]
     products = np.empty((PEOPLE, STRIP), np.float32)
     at = start[:-1].copy()  # each user's next seen item
     for a in range(0, n, STRIP):
@@ -186,8 +201,6 @@ def _insert(codes: Codes, scores: Floats, code: int, score: np.float32) -> None:
     codes[index], scores[index] = code, score
 
 
-Places = NDArray[np.int64]
-
 ROUNDED = np.float32(1 + 1e-4)
 """Factor by which a computed product may exceed the bound, due to single precision."""
 
@@ -223,8 +236,9 @@ def linked_lists(owned: Side, by: LinkedScores, k: int) -> Codes:
     positions = np.empty_like(order)
     positions[order] = np.arange(len(order), dtype=np.int32)
     sound = np.ones(len(codes), np.bool_)
-    _scan_links(
-        owned.start, owned.other,
+    pieces = equal_pieces(len(codes), by.items.size)
+    in_threads(
+        _scan_links, len(pieces) - 1, pieces, owned.start, owned.other,
         by.links.indptr.astype(np.int64), positions[by.links.indices], by.links.data,
         by.level[order], by.tastes, panels(by.items[order]), lengths[order[::PANEL]] * ROUNDED,
         positions, order, codes, sound,
@@ -234,8 +248,10 @@ def linked_lists(owned: Side, by: LinkedScores, k: int) -> Codes:
     return codes
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def _scan_links(
+    piece: int,
+    pieces: Places,
     start: Places,
     other: Codes,
     first: Places,
@@ -250,10 +266,11 @@ def _scan_links(
     codes: Codes,
     sound: NDArray[np.bool_],
 ) -> None:
-    for u in prange(len(codes)):
+    for u in range(pieces[piece], pieces[piece + 1]):
         user_items, taste = other[start[u] : start[u + 1]], tastes[u]
         row = np.zeros(len(factors) * PANEL, np.float32)
-        row[: len(level)] = level
+        for j in range(len(level)):
+            row[j] = level[j]
         for item in user_items:
             for t in range(first[item], first[item + 1]):
                 row[position[t]] += weight[t]
@@ -299,7 +316,8 @@ def _insert_link(codes: Codes, best: Floats, code: int, score: np.float32) -> No
         index -= 1
     if index == len(codes):
         return
-    codes[index + 1 :], best[index + 1 :] = codes[index:-1].copy(), best[index:-1].copy()
+    for j in range(len(codes) - 1, index, -1):
+        codes[j], best[j] = codes[j - 1], best[j - 1]
     codes[index], best[index] = code, score
 
 

@@ -21,8 +21,9 @@ from scipy.sparse import csr_array
 from tacit.device.profile import RankBy
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError, must_be
+from tacit.kernels import even_pieces
 from tacit.kernels.foldin import Home, fold_in_rows, prior_means
-from tacit.kernels.layout import Side, by_user, even_pieces
+from tacit.kernels.layout import Side, by_user
 from tacit.kernels.predict import predict
 from tacit.kernels.topk import best_lists
 from tacit.models.evidence.presence_features import Presence

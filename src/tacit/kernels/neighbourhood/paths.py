@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import equal_pieces, in_threads
 from tacit.kernels.layout import starts
 
 Ints = NDArray[np.int32]
@@ -53,17 +54,28 @@ def reach(sources: Sources, graph: Graph) -> Found:
     """
     counts = np.zeros(len(sources.code), np.int64)
     none = np.zeros(0, np.int64)
-    _reach(sources.code, graph, none, counts, np.zeros(0, np.int32), np.zeros(0))
+    pieces = equal_pieces(len(sources.code), len(graph.place))
+    call = (len(pieces) - 1, pieces, sources.code, graph)
+    in_threads(_reach, *call, none, counts, np.zeros(0, np.int32), np.zeros(0))
     start = starts(counts)
     other, s = np.empty(start[-1], np.int32), np.empty(start[-1])
-    _reach(sources.code, graph, start, counts, other, s)
+    in_threads(_reach, *call, start, counts, other, s)
     return Found(start, other, s)
 
 
-@njit(parallel=True, cache=True)
-def _reach(code: Ints, graph: Graph, start: Longs, counts: Longs, other: Ints, s: Doubles) -> None:
+@njit(nogil=True, cache=True)
+def _reach(
+    piece: int,
+    pieces: Longs,
+    code: Ints,
+    graph: Graph,
+    start: Longs,
+    counts: Longs,
+    other: Ints,
+    s: Doubles,
+) -> None:
     """Count the items reached from each item, or, if `start` is set, write them."""
-    for row in prange(len(code)):
+    for row in range(pieces[piece], pieces[piece + 1]):
         at = start[row] if len(start) else 0
         counts[row] = _reach_from(code[row], graph, at, other, s)
 

@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels import equal_pieces, in_threads
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -64,7 +66,8 @@ def by_items(requests: Asked, shared: Shared) -> NeighbourPredictions:
     answer = NeighbourPredictions(
         np.empty(len(requests.item)), np.zeros(len(requests.item), np.bool_)
     )
-    _by_items(requests, shared.profiles, shared.circle, answer)
+    pieces = equal_pieces(len(requests.person), len(shared.circle.row))
+    in_threads(_by_items, len(pieces) - 1, pieces, requests, shared.profiles, shared.circle, answer)
     return answer
 
 
@@ -73,15 +76,23 @@ def by_people(requests: Asked, shared: Shared) -> NeighbourPredictions:
     answer = NeighbourPredictions(
         np.empty(len(requests.item)), np.zeros(len(requests.item), np.bool_)
     )
-    _by_people(requests, shared.profiles, shared.circle, answer)
+    pieces = equal_pieces(len(requests.person), len(shared.circle.row))
+    in_threads(
+        _by_people, len(pieces) - 1, pieces, requests, shared.profiles, shared.circle, answer
+    )
     return answer
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def _by_items(
-    requests: Asked, profiles: Profiles, circle: Circle, answer: NeighbourPredictions
+    piece: int,
+    pieces: Longs,
+    requests: Asked,
+    profiles: Profiles,
+    circle: Circle,
+    answer: NeighbourPredictions,
 ) -> None:
-    for row in prange(len(requests.person)):
+    for row in range(pieces[piece], pieces[piece + 1]):
         _person_by_items(row, requests, profiles, circle, answer)
 
 
@@ -106,11 +117,16 @@ def _person_by_items(
         answer.value[a] = circle.mean[item] + offset
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def _by_people(
-    requests: Asked, profiles: Profiles, circle: Circle, answer: NeighbourPredictions
+    piece: int,
+    pieces: Longs,
+    requests: Asked,
+    profiles: Profiles,
+    circle: Circle,
+    answer: NeighbourPredictions,
 ) -> None:
-    for row in prange(len(requests.person)):
+    for row in range(pieces[piece], pieces[piece + 1]):
         _person_by_people(row, requests, profiles, circle, answer)
 
 

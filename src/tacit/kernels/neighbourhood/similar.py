@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels import in_threads, thread_count, thread_pieces
 from tacit.kernels.tile import prefetch
 
 Ints = NDArray[np.int32]
@@ -78,13 +79,15 @@ def nearest(rows: Things, columns: Things, wanted: Wanted) -> Near:
 
     Rows and columns with the same codes are the same: each sum is then computed once for both.
     """
-    threads = get_num_threads()
+    threads = thread_count(len(rows.other) * len(columns.code))
     if not np.array_equal(rows.code, columns.code):
         near = _none((len(rows.code), wanted.k))
-        _nearest(rows, columns, columns.start[rows.other], wanted, near, threads)
+        first = columns.start[rows.other]
+        in_threads(_nearest, threads, threads, rows, columns, first, wanted, near)
         return near
     result = _none((threads, len(rows.code), wanted.k))
-    _nearest_each_other(rows, columns, _after(rows, columns), wanted, result, threads)
+    first = _after(rows, columns)
+    in_threads(_nearest_each_other, threads, threads, rows, columns, first, wanted, result)
     return best_of([taken(result, thread) for thread in range(threads)], wanted)
 
 
@@ -94,49 +97,59 @@ def _none(shape: tuple[int, ...]) -> Near:
     return Near(codes, np.zeros(shape), *counts)
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def _nearest(
-    rows: Things, columns: Things, first: Longs, wanted: Wanted, near: Near, threads: int
+    thread: int,
+    threads: int,
+    rows: Things,
+    columns: Things,
+    first: Longs,
+    wanted: Wanted,
+    near: Near,
 ) -> None:
     n = len(rows.code)
-    for thread in prange(threads):
-        dots, counts = _zeros(columns, wanted)
-        for row in range(thread, n, threads):
-            _add_up(rows, columns, row, first, dots, counts)
-            for index in range(len(dots)):
-                if dots[index] != 0 and columns.code[index] != rows.code[row]:
-                    s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
-                    _consider(near, row, wanted, columns.code[index], s, same, both)
-            dots[:] = 0
-            counts[:] = 0
+    dots, counts = _zeros(columns, wanted)
+    for row in range(thread, n, threads):
+        _add_up(rows, columns, row, first, dots, counts)
+        for index in range(len(dots)):
+            if dots[index] != 0 and columns.code[index] != rows.code[row]:
+                s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
+                _consider(near, row, wanted, columns.code[index], s, same, both)
+        dots[:] = 0
+        counts[:] = 0
 
 
-@njit(parallel=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy")
 def _nearest_each_other(
-    rows: Things, columns: Things, first: Longs, wanted: Wanted, result: Near, threads: int
+    thread: int,
+    threads: int,
+    rows: Things,
+    columns: Things,
+    first: Longs,
+    wanted: Wanted,
+    result: Near,
 ) -> None:
     """Compute each thread's result of the pairs into `result`, shape (threads, rows, k)."""
     n = len(rows.code)
-    for thread in prange(threads):
-        dots, counts = _zeros(columns, wanted)
-        near = Near(result.code[thread], result.s[thread], result.same[thread], result.both[thread])
-        bar, share = np.full(n, -np.inf), (1 + 1e-9) / columns.root
-        for row in range(thread, n, threads):
-            _add_up(rows, columns, row, first, dots, counts)
-            for index in range(row + 1, n):
-                # An upper bound on the rank, rarely above the current results.
-                most = abs(dots[index]) * share[row] * share[index]
-                if most > min(bar[row], bar[index]) and dots[index] != 0:
-                    s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
-                    if wanted.same and same == 0:
-                        continue
-                    rank = _rank(s, wanted)
-                    if rank > bar[row]:
-                        bar[row] = _insert(near, row, wanted, columns.code[index], s, same, both)
-                    if rank > bar[index]:
-                        bar[index] = _insert(near, index, wanted, columns.code[row], s, same, both)
-            dots[row:] = 0
-            counts[row:] = 0
+    dots, counts = _zeros(columns, wanted)
+    near = Near(result.code[thread], result.s[thread], result.same[thread], result.both[thread])
+    bar, share = np.full(n, -np.inf), (1 + 1e-9) / columns.root
+    for row in range(thread, n, threads):
+        _add_up(rows, columns, row, first, dots, counts)
+        for index in range(row + 1, n):
+            # An upper bound on the rank, rarely above the current results.
+            most = abs(dots[index]) * share[row] * share[index]
+            if most > min(bar[row], bar[index]) and dots[index] != 0:
+                s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
+                if wanted.same and same == 0:
+                    continue
+                rank = _rank(s, wanted)
+                if rank > bar[row]:
+                    bar[row] = _insert(near, row, wanted, columns.code[index], s, same, both)
+                if rank > bar[index]:
+                    bar[index] = _insert(near, index, wanted, columns.code[row], s, same, both)
+        dots[row:] = 0
+        counts[row:] = 0
 
 
 @njit(cache=True)
@@ -280,13 +293,14 @@ def pairs(rows: Things, columns: Things) -> Pairs:
     """Return similarities and |SS|, at least 10^-6; similarity is 0 if a norm without x is 0."""
     shape = (len(rows.code), len(columns.code))
     result = Pairs(np.zeros(shape), np.zeros(shape))
-    _pairs(rows, columns, result)
+    pieces = thread_pieces(rows.start)
+    in_threads(_pairs, len(pieces) - 1, pieces, rows, columns, result)
     return result
 
 
-@njit(parallel=True, cache=True)
-def _pairs(rows: Things, columns: Things, result: Pairs) -> None:
-    for row in prange(len(rows.code)):
+@njit(nogil=True, cache=True)
+def _pairs(piece: int, pieces: Longs, rows: Things, columns: Things, result: Pairs) -> None:
+    for row in range(pieces[piece], pieces[piece + 1]):
         _row(row, rows, columns, result)
 
 
