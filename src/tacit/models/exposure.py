@@ -23,9 +23,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import eigh, qr
 from scipy.sparse import identity
-from scipy.sparse.linalg import LinearOperator, svds
 
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.lists.baselines import Popularity
@@ -42,8 +41,8 @@ Floats = NDArray[np.float32]
 DIRECTIONS = 44
 """K: 44 bytes per item, three tenths of the item row of channel-mf."""
 LARGEST = 127
-NEAR = 1e-3
-"""Tolerance of directions."""
+ROUNDS, SPARE = 4, 10
+"""Subspace iterations, and their columns beyond K."""
 
 
 def exposure_of(data: Ratings | Reports, *, rng: int = 0) -> FittedLists | None:
@@ -83,7 +82,7 @@ def _model(data: Interactions) -> EASE | GraphFilter | Popularity:
 def compressed(fitted: FittedLists) -> FittedLists:
     """Return the model with its item weights in at most `DIRECTIONS` rounded directions."""
     weights, (people, items) = fitted.weights, fitted.presence.shape
-    if min(people, items) <= 1 or not weights.products(_start(items)).any():
+    if min(people, items) <= 1 or not weights.products(_start(items, 1)).any():
         return replace(fitted, weights=ItemWeights(popularity=weights.popularity))
     basis = _basis(weights, fitted.presence)
     middle = basis.T @ weights.products(basis)
@@ -95,23 +94,22 @@ def compressed(fitted: FittedLists) -> FittedLists:
 
 
 def _basis(weights: ItemWeights, presence: PresenceMatrix) -> Floats:
-    """Return V, shape (items, K)."""
+    """Return V by subspace iteration, shape (items, K)."""
     n = presence.shape[1]
     rows: Any = identity(n, np.float32) if presence.protected else presence.reported
-    scores = LinearOperator(
-        rows.shape,
-        matvec=lambda x: rows @ weights.products(x.ravel()),
-        rmatvec=lambda x: weights.transposed_products(rows.T @ x.ravel()),
-        dtype=np.float32,
-    )
-    least = min(rows.shape)
-    start = _start(least)
-    return np.asarray(svds(scores, k=min(DIRECTIONS, least - 1), v0=start, tol=NEAR)[2].T)
+    K = min(DIRECTIONS, *presence.shape)
+    vectors = _start(n, min(K + SPARE, *presence.shape))
+    for _ in range(ROUNDS):
+        scores = rows @ weights.products(vectors)
+        vectors = qr(weights.transposed_products(rows.T @ scores), mode="economic")[0]
+    scores = rows @ weights.products(vectors)
+    turn = np.asarray(eigh(scores.T @ scores)[1], np.float32)[:, ::-1]
+    return np.asarray(vectors @ turn[:, :K], np.float32)
 
 
-def _start(n: int) -> Floats:
-    """Return a fixed vector that lies in no subspace, shape (n,)."""
-    return np.random.default_rng(0).standard_normal(n, np.float32)
+def _start(n: int, columns: int) -> Floats:
+    """Return fixed columns that lie in no subspace, shape (n, columns)."""
+    return np.random.default_rng(0).standard_normal((n, columns), np.float32)
 
 
 def _rounded(vectors: Floats, spectrum: Floats) -> Directions:

@@ -93,7 +93,7 @@ class ItemWeights:
         return total if self.between is None else np.asarray(total + self.between @ x, np.float32)
 
     def transposed_products(self, x: Floats) -> Floats:
-        """Return W' x for x of shape (items,)."""
+        """Return W' x for x of shape (items,) or (items, d)."""
         total = np.zeros(x.shape, np.float32)
         if self.directions is not None:
             total += self.directions.of_items @ (self.directions.left_factors.T @ x)
