@@ -31,7 +31,7 @@ from tacit.crossdomain.trial import Predicted, Trial
 from tacit.engines.engine import Engine, cut
 from tacit.errors import RequestError
 from tacit.kernels.layout import Side, by_user, layout, starts
-from tacit.kernels.neighbourhood.columns import centre, item_sums
+from tacit.kernels.neighbourhood.columns import centre, item_sums, likes
 from tacit.kernels.neighbourhood.predictions import (
     Asked,
     Circle,
@@ -91,9 +91,8 @@ class Adjusted:
                 f"Sums over {int(cells.items.counts.max())} ratings of one item overflow 64-bit "
                 "integers on this scale; leave out users or use a scale with fewer levels."
             )
-        like = points * cells.items.counts[thing] >= sums.points[thing]
-        root = np.sqrt(sums.squares)
-        return cls(cells.items, cells.users, value, like.astype(np.uint8), root)
+        like = likes(thing, points, cells.items.counts, sums.points)
+        return cls(cells.items, cells.users, value, like, np.sqrt(sums.squares))
 
     def nearest(self, rows: Codes, columns: Codes, wanted: Wanted, engine: Engine) -> Near:
         """Return the most similar `columns` of each of `rows`, both ascending indices of things."""

@@ -27,7 +27,7 @@ from tacit.crossdomain.neighbours import Adjusted
 from tacit.engines.engine import Engine
 from tacit.kernels.layout import Side
 from tacit.kernels.neighbourhood.columns import Words, fingerprints
-from tacit.kernels.neighbourhood.similar import Near, Wanted, insert, nothing, taken
+from tacit.kernels.neighbourhood.similar import NeighbourLists, Near, Wanted, insert, nothing, taken
 from tacit.ratings import Codes, Mask
 from tacit.vocabulary import Vocabulary
 
@@ -52,12 +52,21 @@ class Pass(NamedTuple):
     complete: Mask
 
 
+class PairTable(NamedTuple):
+    """Similarities of changed items with others. `near`: shape (rows, columns)."""
+
+    rows: Codes
+    columns: Codes
+    near: Near
+
+
 @dataclass(frozen=True, eq=False)
 class Remembered:
     """Similarities of one stage of a fit, and its passes, in their order.
 
     `alike`: the items. `prints`: their fingerprints. `changed`: mask of items that changed since
-    the earlier fit, shape (items,). `earlier`: its passes in today's indices.
+    the earlier fit, shape (items,). `earlier`: its passes in today's indices. `tables`: computed
+    similarities, because two passes in opposite directions need the same ones.
     """
 
     alike: Adjusted
@@ -65,6 +74,7 @@ class Remembered:
     changed: Mask
     earlier: Mapping[int, Pass]
     passes: dict[int, Pass] = field(default_factory=dict[int, Pass])
+    tables: list[PairTable] = field(default_factory=list["PairTable"])
     number: Iterator[int] = field(default_factory=count)
 
     @property
@@ -117,18 +127,44 @@ class Remembered:
         _put(result, lists, taken(near, enough), complete[enough])
         self._insert(result, lists, fresh, more)
         again = np.setdiff1d(np.arange(len(rows)), lists, assume_unique=True)
+        if len(again) * len(columns) <= AT_ONCE:
+            self._compare_few(result, again, more)
+            return result
         anew = self._compared(rows[again], columns, more, engine)
         _put(result, again, anew.near, anew.complete)
         return result
 
     def _insert(self, result: Pass, lists: Positions, fresh: Codes, more: Wanted) -> None:
         """Insert columns into the lists at these positions."""
-        at_once = max(1, AT_ONCE // max(1, len(lists)))
+        at_once = max(1, AT_ONCE // max(1, len(result.rows)))
         for first in range(0, len(fresh) if len(lists) else 0, at_once):
             some = fresh[first : first + at_once]
-            pairs = self.alike.between(some, result.rows[lists], more)
+            pairs = self._pairs(some, result.rows, more)
             code = np.where(pairs.code >= 0, some[:, None], np.int32(-1))
-            insert(result.near, result.complete, pairs._replace(code=code), lists, more)
+            into = NeighbourLists(result.near, result.complete)
+            insert(into, lists, pairs._replace(code=code), lists, more)
+
+    def _compare_few(self, result: Pass, again: Positions, more: Wanted) -> None:
+        """Compute the lists at these positions."""
+        if not len(again) or not len(result.columns):
+            result.complete[again] = True
+            return
+        pairs = self._pairs(result.rows[again], result.columns, more)
+        result.complete[again] = True
+        offers = Near(pairs.code.T, pairs.s.T, pairs.same.T, pairs.both.T)
+        into = NeighbourLists(result.near, result.complete)
+        insert(into, again, offers, np.arange(len(again)), more)
+
+    def _pairs(self, rows: Codes, columns: Codes, more: Wanted) -> Near:
+        """Return all candidates among the columns of each row, from an earlier table if it has
+        them, shape (rows, columns)."""
+        for table in self.tables:
+            if np.array_equal(table.columns, columns) and np.isin(rows, table.rows).all():
+                return taken(table.near, np.searchsorted(table.rows, rows))
+        near = self.alike.between(rows, columns, more)
+        if near.code.size <= AT_ONCE // 4:
+            self.tables.append(PairTable(rows, columns, near))
+        return near
 
 
 class StableLists(NamedTuple):

@@ -74,6 +74,20 @@ def _add(
         about[item[row]] += float(value) * float(value)
 
 
+def likes(item: Ints, points: Longs, counts: Longs, totals: Longs) -> NDArray[np.uint8]:
+    """Return whether each rating is at least the mean of its item, whose ratings are counted and
+    summed in `counts` and `totals`."""
+    like = np.empty(len(item), np.uint8)
+    _like(item, points, counts, totals, like)
+    return like
+
+
+@njit(cache=True)
+def _like(item: Ints, points: Longs, counts: Longs, totals: Longs, like: NDArray[np.uint8]) -> None:
+    for row in range(len(item)):
+        like[row] = points[row] * counts[item[row]] >= totals[item[row]]
+
+
 Words = NDArray[np.uint64]
 STEP, FIRST, SECOND, OTHER = (
     np.uint64(word)

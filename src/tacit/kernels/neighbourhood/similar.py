@@ -114,58 +114,77 @@ def _select(
             n += 1
 
 
-def insert(
-    near: Near, complete: NDArray[np.bool_], offers: Near, at: Longs, wanted: Wanted
-) -> None:
-    """Insert candidates into lists, best first, ties by code.
+class NeighbourLists(NamedTuple):
+    """Lists of neighbours to insert candidates into.
 
-    `near`: the lists, whose rows `at` change. `complete`: whether a list contains all earlier
+    `near`: the lists, best first, ties by code. `complete`: whether a list contains all earlier
     candidates, shape (rows,). If not, candidates behind its last entry are ignored. A list without
-    room is not complete any more. `offers`: candidates, -1 for none, shape (candidates, len(at)).
+    room is not complete any more.
     """
-    _insert_all(near, complete, offers, at, wanted)
+
+    near: Near
+    complete: NDArray[np.bool_]
+
+
+def insert(lists: NeighbourLists, at: Longs, offers: Near, columns: Longs, wanted: Wanted) -> None:
+    """Insert candidates into the lists `at`. `offers`: candidates, -1 for none; those of a list are
+    in its column of `columns`."""
+    _insert_all(lists, at, offers, columns, wanted)
 
 
 @njit(cache=True)
 def _insert_all(
-    near: Near, complete: NDArray[np.bool_], offers: Near, at: Longs, wanted: Wanted
+    lists: NeighbourLists, at: Longs, offers: Near, columns: Longs, wanted: Wanted
 ) -> None:
-    for row in range(len(at)):
+    for n in range(len(at)):
+        row, column = at[n], columns[n]
+        bar = _bar(lists, row, wanted)
         for candidate in range(len(offers.code)):
-            if offers.code[candidate, row] >= 0:
-                _insert_one(near, complete, at[row], offers, candidate, row, wanted)
+            rank = _rank(offers.s[candidate, column], wanted)
+            if offers.code[candidate, column] >= 0 and rank >= bar:
+                _insert_one(lists, row, offers, candidate, column, wanted)
+                bar = _bar(lists, row, wanted)
+
+
+@njit(cache=True)
+def _bar(lists: NeighbourLists, row: int, wanted: Wanted) -> float:
+    """Return the least rank of a candidate that a list may take."""
+    length = _length(lists.near.code[row])
+    if lists.complete[row]:
+        return -np.inf
+    return _rank(lists.near.s[row, length - 1], wanted) if length else np.inf
+
+
+@njit(cache=True)
+def _length(codes: Ints) -> int:
+    length = len(codes)
+    while length > 0 and codes[length - 1] < 0:
+        length -= 1
+    return length
 
 
 @njit(cache=True)
 def _insert_one(
-    near: Near,
-    complete: NDArray[np.bool_],
-    row: int,
-    offers: Near,
-    candidate: int,
-    column: int,
-    wanted: Wanted,
+    lists: NeighbourLists, row: int, offers: Near, candidate: int, column: int, wanted: Wanted
 ) -> None:
     code, s = offers.code[candidate, column], offers.s[candidate, column]
-    codes, ranks, width = near.code[row], near.s[row], near.code.shape[1]
-    length, rank = width, _rank(s, wanted)
-    while length > 0 and codes[length - 1] < 0:
-        length -= 1
+    codes, ranks = lists.near.code[row], lists.near.s[row]
+    length, rank = _length(codes), _rank(s, wanted)
     index = length
     while index > 0:
         before = _rank(ranks[index - 1], wanted)
         if before > rank or (before == rank and codes[index - 1] < code):
             break
         index -= 1
-    if index == length and not complete[row]:
+    if index == length and not lists.complete[row]:
         return
-    if length >= width - 1:
-        complete[row] = 0
-    if index < width:
+    if length >= len(codes) - 1:
+        lists.complete[row] = False
+    if index < len(codes):
         _put(codes, index, code)
         _put(ranks, index, s)
-        _put(near.same[row], index, offers.same[candidate, column])
-        _put(near.both[row], index, offers.both[candidate, column])
+        _put(lists.near.same[row], index, offers.same[candidate, column])
+        _put(lists.near.both[row], index, offers.both[candidate, column])
 
 
 def nearest(rows: Things, columns: Things, wanted: Wanted) -> Near:
