@@ -212,9 +212,9 @@ def between(rows: Things, columns: Things, wanted: Wanted) -> Near:
     return near
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True)
 def _between(rows: Things, columns: Things, first: Longs, wanted: Wanted, near: Near) -> None:
-    for row in prange(len(rows.code)):
+    for row in range(len(rows.code)):
         _candidates(row, rows, columns, first, wanted, near)
 
 
