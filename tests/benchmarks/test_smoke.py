@@ -39,6 +39,7 @@ SCRIPTS = {
     "item_features": ("{csv}", "{items}", "--epsilons", "1", "--seeds", "1"),
     "list_accuracy": ("{frame}", "--seeds", "1", "--split", "test"),
     "lists_over_http": ("--people", "60", "--draws", "2", "--plan", "sample:50"),
+    "map_refit": ("--users", "60", "--rounds", "1"),
     "made": ("{csv}", "{folder}/made.npz"),
     "peers": ("--only", "accuracy,completion,lists"),
     "person_axis": (

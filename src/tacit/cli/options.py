@@ -70,7 +70,9 @@ Master = Annotated[
 State = Annotated[
     Path | None,
     typer.Option(
-        help="Checkpoint folder that every machine can reach. A stopped fit resumes from it.",
+        help="Checkpoint folder that every machine can reach. A stopped fit resumes from it. For "
+        "a cross-domain map, the record of earlier fits: nx-map then compares only items that "
+        "changed, and the epsilons of private maps add up.",
         rich_help_panel="Machines",
     ),
 ]

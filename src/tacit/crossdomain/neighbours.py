@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from tacit.crossdomain.trial import Predicted, Trial
 from tacit.engines.engine import Engine, cut
 from tacit.errors import RequestError
-from tacit.kernels.layout import Side, layout, starts
+from tacit.kernels.layout import Side, by_user, layout, starts
+from tacit.kernels.neighbourhood.columns import centre, item_sums, likes
 from tacit.kernels.neighbourhood.predictions import (
     Asked,
     Circle,
@@ -40,7 +41,17 @@ from tacit.kernels.neighbourhood.predictions import (
     by_items,
     by_people,
 )
-from tacit.kernels.neighbourhood.similar import Near, Things, Wanted, best_of, nearest, stacked
+from tacit.kernels.neighbourhood.similar import (
+    Near,
+    Things,
+    Wanted,
+    best_of,
+    between,
+    nearest,
+    nothing,
+    selected,
+    stacked,
+)
 from tacit.ratings import Codes, Mask
 from tacit.scale import OWN_BIAS_RIDGE
 
@@ -74,23 +85,19 @@ class Adjusted:
         cells, order = layout(witnesses, things, n_witnesses, n)
         witness, thing, points = witnesses[order], cells.users.other, points[order]
         value = centred(points, witness, cells.users.counts)
-        norms = np.bincount(thing, value.astype(np.float64) ** 2, n)
-        if norms.max(initial=0) >= 2.0**62:
+        sums = item_sums(thing, points, value, n)
+        if sums.about.max(initial=0) >= 2.0**62:
             raise RequestError(
                 f"Sums over {int(cells.items.counts.max())} ratings of one item overflow 64-bit "
                 "integers on this scale; leave out users or use a scale with fewer levels."
             )
-        squares = np.zeros(n, np.int64)
-        np.add.at(squares, thing, value.astype(np.int64) ** 2)
-        totals, counts = np.zeros(n, np.int64), cells.items.counts
-        np.add.at(totals, thing, points)
-        like = points * counts[thing] >= totals[thing]
-        return cls(cells.items, cells.users, value, like.astype(np.uint8), np.sqrt(squares))
+        like = likes(thing, points, cells.items.counts, sums.points)
+        return cls(cells.items, cells.users, value, like, np.sqrt(sums.squares))
 
     def nearest(self, rows: Codes, columns: Codes, wanted: Wanted, engine: Engine) -> Near:
         """Return the most similar `columns` of each of `rows`, both ascending indices of things."""
         if len(rows) == 0 or len(columns) == 0:
-            return nearest(self.rows(rows), self.columns(columns), wanted)
+            return nothing((len(rows), wanted.k))
         parts = engine.across(
             nearest,
             [self.rows(rows[run]) for run in cut(len(rows), engine.blocks)],
@@ -98,6 +105,11 @@ class Adjusted:
             wanted,
         )
         return stacked([best_of(row, wanted) for row in parts])
+
+    def between(self, rows: Codes, columns: Codes, wanted: Wanted) -> Near:
+        """Return all candidates among `columns` of each of `rows`, both ascending; shape (rows,
+        columns), computed in this process."""
+        return between(self.rows(rows), self.columns(columns), wanted)
 
     def rows(self, codes: Codes) -> Things:
         """Return things with their cells, indexed by thing."""
@@ -115,13 +127,8 @@ class Adjusted:
         """Return things with their cells, indexed by witness."""
         index = np.full(len(self.root), -1, np.int32)
         index[codes] = np.arange(len(codes))
-        places = index[self.witnesses.other]
-        mine = places >= 0
-        before = starts(mine.astype(np.int64))
-        return Things(
-            codes.astype(np.int32), self.root[codes], before[self.witnesses.start],
-            places[mine], self.value[mine], self.like[mine],
-        )  # fmt: skip
+        start, places, value, like = selected(self.witnesses, index, self.value, self.like)
+        return Things(codes.astype(np.int32), self.root[codes], start, places, value, like)
 
 
 def centred(points: Longs, owner: Codes, counts: Longs) -> NDArray[np.int32]:
@@ -130,16 +137,13 @@ def centred(points: Longs, owner: Codes, counts: Longs) -> NDArray[np.int32]:
     Exact, rounded half up. All of shape (n,), except `counts`: (owners,). Raises `RequestError` if
     the range of the ratings exceeds the grid.
     """
-    totals = np.zeros(len(counts), np.int64)
-    np.add.at(totals, owner, points)
-    n = counts[owner]
     shift = GRID_BITS - POINT_BITS
     if np.ptp(points) >= 1 << (30 - shift) if len(points) else False:
         raise RequestError(
             f"The range of the ratings is {np.ptp(points) >> POINT_BITS} steps, "
             "which exceeds the grid; use a scale with fewer levels."
         )
-    return (((points * n - totals[owner] << shift + 1) + n) // (2 * n)).astype(np.int32)
+    return centre(points, owner, counts, shift)
 
 
 class TargetProfiles(NamedTuple):
@@ -174,7 +178,7 @@ def profile_of(trial: Trial, rows: Mask, items: Codes) -> TargetProfiles:
     """Return the ratings where `rows` is true, as ratings of `items`, both of shape (n,)."""
     ratings = trial.domains.ratings
     times = np.zeros(len(ratings), np.int64) if ratings.times is None else ratings.times
-    order = np.lexsort((items[rows], ratings.users[rows]))
+    _, order = by_user(ratings.users[rows], items[rows], ratings.n_users, ratings.n_items)
     points = ratings.levels[rows].astype(np.int64) << POINT_BITS
     return TargetProfiles(
         ratings.users[rows][order], items[rows][order], points[order], times[rows][order]

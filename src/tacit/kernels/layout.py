@@ -65,10 +65,21 @@ def by_user(users: Ints, items: Ints, n_users: int, n_items: int) -> tuple[Side,
             "out users."
         )
     each = np.arange(len(users), dtype=np.int32)
+    if _in_order(users, items):
+        return Side(starts(counted(users, n_users)), items.astype(np.int32), each), each
     by_item = _sorted_by_code(items, each, starts(counted(items, n_items)))
     start = starts(counted(users, n_users))
     order = _sorted_by_code(users, by_item, start)
     return Side(start, items[order], each), order
+
+
+@njit(cache=True)
+def _in_order(users: Ints, items: Ints) -> bool:
+    """Return whether cells are sorted by user, then item."""
+    for k in range(1, len(users)):
+        if users[k] < users[k - 1] or (users[k] == users[k - 1] and items[k] < items[k - 1]):
+            return False
+    return True
 
 
 @njit(cache=True)

@@ -137,7 +137,7 @@ def fit(
         request = MapRequest(
             data=several, output=output, model=model, epsilon=epsilon, delta=delta,
             factors=factors, changed=changed, load=load, catalogue=catalogue, people=people,
-            spark=spark, db=db, task=task, publish=publish,
+            spark=spark, db=db, task=task, publish=publish, state=state,
         )  # fmt: skip
         fit_map(request)
         return

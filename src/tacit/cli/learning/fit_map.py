@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     "data", "output", "model", "epsilon", "delta", "factors", "changed", "format", "scale",
     "columns", "rounding", "catalogue", "people", "engine", "master", "db", "task", "publish",
+    "state",
 )  # fmt: skip
 """Parameters of `tacit fit` that a map has."""
 
@@ -42,6 +43,7 @@ class MapRequest:
     db: str | None
     task: str | None
     publish: Path | None
+    state: Path | None
 
 
 def is_map_request(data: Sequence[Path], model: str | None) -> bool:
@@ -77,8 +79,9 @@ def fit_map(request: MapRequest) -> None:
     names = {task.address: _source_names(task, known) for task in tasks}
     with on_spark(request.spark) as engine:
         fitted = released.fit_map(
-            name, known, epsilon=epsilon, delta=f"{request.delta:g}", engine=engine, **settings
-        )
+            name, known, epsilon=epsilon, delta=f"{request.delta:g}", engine=engine,
+            state=request.state, **settings,
+        )  # fmt: skip
     fitted.save(request.output)
     counted = f" from {len(known.ratings):,} ratings" if fitted.guarantee.epsilon is None else ""
     options.notice(f"{request.output}: {name}{counted}. {fitted.guarantee.sentence}")

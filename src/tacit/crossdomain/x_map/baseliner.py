@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.crossdomain.neighbours import POINT_BITS, Adjusted
+from tacit.crossdomain.x_map.refit import Remembered
 from tacit.engines.engine import Engine
 from tacit.kernels.neighbourhood.similar import Near, Wanted, stacked, taken
 from tacit.ratings import Codes, Mask, Ratings
@@ -51,7 +52,9 @@ def compare_items(ratings: Ratings) -> Adjusted:
     return Adjusted.of(ratings.items, ratings.users, points, ratings.n_items, ratings.n_users)
 
 
-def baseline(alike: Adjusted, in_target: Mask, engine: Engine, wanted: Wanted) -> SimilarityGraph:
+def baseline(
+    alike: Adjusted | Remembered, in_target: Mask, engine: Engine, wanted: Wanted
+) -> SimilarityGraph:
     """Compute layers and edges. `in_target`: mask of target items, shape (items,).
 
     Three passes over disjoint pairs: across domains, of other items with BB, of the rest with NB.

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from tacit.crossdomain.x_map.baseliner import BB, NB, NN, SimilarityGraph
 from tacit.engines.engine import Engine, cut
-from tacit.kernels.layout import starts
+from tacit.kernels.layout import by_user, starts
 from tacit.kernels.neighbourhood.paths import Found, Graph, Sources, reach
 from tacit.ratings import Codes, Mask
 
@@ -102,7 +102,7 @@ def towards(base: SimilarityGraph, in_target: Mask) -> Graph:
     onward = depth[edges.second] > depth[edges.first]
     start = np.where(onward, edges.first, edges.second)
     end = np.where(onward, edges.second, edges.first)
-    order = np.lexsort((end, start))
+    _, order = by_user(start, end, len(in_target), len(in_target))
     counts = np.bincount(start, minlength=len(in_target))
     index = np.where(in_target, np.cumsum(in_target) - 1, -1)
     return Graph(

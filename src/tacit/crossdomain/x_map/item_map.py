@@ -25,8 +25,9 @@ from tacit.crossdomain.domains import Domains, item_indices
 from tacit.crossdomain.neighbours import POINT_BITS, TargetProfiles, age, means_of
 from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map import item_map_file
+from tacit.crossdomain.x_map.refit import Memory
 from tacit.crossdomain.x_map.replacement import NOTHING, averaged, united
-from tacit.crossdomain.x_map.x_map import XMap
+from tacit.crossdomain.x_map.x_map import FittedXMap, XMap
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError, whole
 from tacit.kernels.neighbourhood.predictions import Asked, Circle, Profiles, Shared, by_items
@@ -84,8 +85,28 @@ class ItemMap:
         check_release(system, epsilon)
         trial = everything(domains)
         domains.require_links(trial.target)
-        fitted = system.fit(trial, engine=engine, epsilon=epsilon)
-        first = domains.bounds[trial.target]
+        return cls.of(system, domains, system.fit(trial, engine=engine, epsilon=epsilon))
+
+    @classmethod
+    def refit(
+        cls, system: XMap, domains: Domains, memory: Memory, *, engine: Engine
+    ) -> tuple[Self, Memory]:
+        """Compute the map of `fit`, and compare only items that changed since the earlier fit.
+
+        `memory`: of that fit, with the same settings and target, or empty. Returns the map and the
+        memory for the next refit. Raises `RequestError` for a system with privacy, whose every fit
+        is another release, and as `fit` does.
+        """
+        check_release(system, None)
+        trial = everything(domains)
+        domains.require_links(trial.target)
+        fitted = system.fit(trial, engine=engine, memory=memory)
+        return cls.of(system, domains, fitted), fitted.memory or memory
+
+    @classmethod
+    def of(cls, system: XMap, domains: Domains, fitted: FittedXMap) -> Self:
+        """Return the map of a fitted system."""
+        first = domains.bounds[-2]
         means = means_of(fitted.profile, fitted.profile.items, domains.ratings.n_items)
         return cls(
             system=system,

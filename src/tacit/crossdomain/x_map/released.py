@@ -10,6 +10,7 @@ individual ratings.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,6 +21,13 @@ from tacit import registry
 from tacit.crossdomain.domains import Domains, item_indices
 from tacit.crossdomain.x_map.item_map import ItemMap, check_release, everything
 from tacit.crossdomain.x_map.item_map_file import is_item_map
+from tacit.crossdomain.x_map.refit_file import (
+    Release,
+    composed,
+    debit,
+    read_memory,
+    write_memory,
+)
 from tacit.crossdomain.x_map.strict import StrictMap
 from tacit.crossdomain.x_map.x_map import EVERYBODY, XMap
 from tacit.device.profile import Profile
@@ -29,7 +37,7 @@ from tacit.models import item_model
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Codes, Ratings
-from tacit.scale import RatingScale
+from tacit.scale import RatingScale, shortest
 from tacit.training import DPALS, DPCovariance
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.vocabulary import Vocabulary
@@ -141,6 +149,7 @@ def fit_map(
     epsilon: str | None = None,
     delta: str = "1e-6",
     engine: Engine | None = None,
+    state: Path | None = None,
     releases: NoisyReleases | None = None,
     **settings: Any,
 ) -> ReleasedMap:
@@ -158,6 +167,9 @@ def fit_map(
         Of a strict map, a decimal string.
     engine
         Of `nx-map` and `x-map`. Default: this process.
+    state
+        Folder with the record of earlier fits, created by the first. `nx-map` then compares only
+        items that changed. The guarantee of a private map is that of all its releases together.
     releases
         Replaced in tests only.
     **settings
@@ -174,15 +186,39 @@ def fit_map(
         For an unknown name or setting, an epsilon that is missing or superfluous, and domains
         without common users.
     """
-    system = configured(name, settings, epsilon)
-    if isinstance(system, XMap):
-        return ItemMap.fit(system, domains, engine=engine or Local(), epsilon=epsilon)
+    system, engine = configured(name, settings, epsilon), engine or Local()
     trial = everything(domains)
     domains.require_links(trial.target)
+    if epsilon is None and isinstance(system, XMap):
+        return _refitted(system, domains, engine, state)
+    spent = Release(
+        name, _claimed(system, epsilon), delta if isinstance(system, StrictMap) else "0"
+    )
+    every = (spent,) if state is None else debit(state, spent)
+    if isinstance(system, XMap):
+        item_map = ItemMap.fit(system, domains, engine=engine, epsilon=epsilon)
+        return replace(item_map, guarantee=composed(item_map.guarantee, every))
     system = replace(system, delta=delta)
     fitted, cuts = system.release(trial, str(epsilon), releases or SecretReleases())
     target = ItemTarget(domains.bounds[trial.target], tuple(cuts.tolist()))
-    return FactorMap(replace(item_model(fitted), target=target))
+    guarantee = composed(fitted.guarantee, every)
+    return FactorMap(replace(item_model(fitted), target=target, guarantee=guarantee))
+
+
+def _refitted(system: XMap, domains: Domains, engine: Engine, state: Path | None) -> ItemMap:
+    """Return the map of a system without privacy, from the earlier fit in `state` if there is
+    one."""
+    if state is None:
+        return ItemMap.fit(system, domains, engine=engine)
+    fitted, memory = ItemMap.refit(system, domains, read_memory(state, system), engine=engine)
+    write_memory(state, memory, system)
+    return fitted
+
+
+def _claimed(system: XMap | StrictMap, epsilon: str | None) -> str:
+    """Return the total epsilon of one release, a decimal string."""
+    budget = system.budget(epsilon) if isinstance(system, XMap) else None
+    return str(epsilon) if budget is None else shortest(sum(map(Decimal, budget), Decimal(0)))
 
 
 def configured(name: str, settings: Mapping[str, Any], epsilon: str | None) -> XMap | StrictMap:

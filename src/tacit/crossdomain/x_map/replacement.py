@@ -50,11 +50,12 @@ def best(extension: Extension, n_items: int) -> Codes:
     """Return the replacement of each item, shape (items,), -1 for target items and those without
     one."""
     start, other, s = extension.found
-    row = np.repeat(np.arange(len(extension.sources)), np.diff(start))
-    order = np.lexsort((other, -s, row))
-    first = order[start[:-1][np.diff(start) > 0]]
+    counts = np.diff(start)
+    some = np.flatnonzero(counts)
+    most = np.repeat(np.maximum.reduceat(s, start[some]), counts[some]) if len(some) else s
+    first = np.minimum.reduceat(np.where(s == most, other, n_items), start[some])
     chosen = np.full(n_items, NOTHING, np.int32)
-    chosen[extension.sources[row[first]]] = other[first]
+    chosen[extension.sources[some]] = first
     return chosen
 
 
@@ -81,6 +82,8 @@ def averaged(profile: TargetProfiles) -> TargetProfiles:
 
 def united(first: TargetProfiles, second: TargetProfiles, n_items: int) -> TargetProfiles:
     """Merge two profiles. `first` has precedence for the same user and item."""
+    if not len(second.users):
+        return first
     keys = [part.users.astype(np.int64) * n_items + part.items for part in (first, second)]
     fresh = ~np.isin(keys[1], keys[0])
     order = np.argsort(np.concatenate([keys[0], keys[1][fresh]]), kind="stable")

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from tacit.crossdomain.neighbours import (
+    Adjusted,
     Neighbours,
     TargetProfiles,
     compare_profiles,
@@ -28,6 +29,7 @@ from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
 from tacit.crossdomain.x_map import private_neighbours, replacement
 from tacit.crossdomain.x_map.baseliner import baseline, compare_items
 from tacit.crossdomain.x_map.extender import Extension, extend, extend_by_stages
+from tacit.crossdomain.x_map.refit import Memory, Remembered
 from tacit.crossdomain.x_map.replacement import NOTHING, Draws, alteregos
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
@@ -50,12 +52,14 @@ class Map(NamedTuple):
 
 
 class FittedXMap(NamedTuple):
-    """The map, the target profiles with AlterEgos, the neighbours, and the guarantee."""
+    """The map, the target profiles with AlterEgos, the neighbours, the guarantee, and what a later
+    refit needs, None without an earlier memory."""
 
     map: Map
     profile: TargetProfiles
     near: Near
     guarantee: Guarantee
+    memory: Memory | None
 
 
 class Budget(NamedTuple):
@@ -118,15 +122,42 @@ class XMap:
         predicted = self._predict(fitted.profile, fitted.near, trial, engine)
         return fitted.map, TrialPredictions(predicted, fitted.guarantee)
 
-    def fit(self, trial: Trial, *, engine: Engine, epsilon: str | None = None) -> FittedXMap:
-        """Compute the map, the AlterEgos and the neighbours. Raises as `predict` does."""
+    def fit(
+        self,
+        trial: Trial,
+        *,
+        engine: Engine,
+        epsilon: str | None = None,
+        memory: Memory | None = None,
+    ) -> FittedXMap:
+        """Compute the map, the AlterEgos and the neighbours.
+
+        `memory`: of an earlier fit with the same settings, or an empty one, for item-based systems
+        without privacy. The result is the same with and without. Raises as `predict` does, and
+        `RequestError` for a memory that the system cannot use.
+        """
         budget = self.budget(epsilon)
-        draws = self.draws or Draws.secret()
-        mapped = self.map(trial, engine, budget, draws)
+        if memory is not None and (budget is not None or self.variant == "user"):
+            raise RequestError(
+                f"{self.name} cannot be refitted from an earlier fit; only item-based systems "
+                "without privacy can."
+            )
+        draws, ratings = self.draws or Draws.secret(), trial.domains.ratings
+        items = compare_items(ratings)
+        if memory is not None:
+            items = memory.recall("items", items, ratings.item_ids, ratings.user_ids)
+        mapped = self.map(trial, engine, budget, draws, items)
         profile = alteregos(trial, mapped.chosen, self._mapped_users(trial))
-        near = self._neighbours(profile, trial, engine, budget, draws)
-        guarantee = NO_PRIVACY if budget is None else _claim(mapped.chosen, near, budget)
-        return FittedXMap(mapped, profile, near, guarantee)
+        alike = compare_profiles(profile, trial, self.variant)
+        if memory is None or isinstance(items, Adjusted):
+            near = self._neighbours(alike, trial, engine, budget, draws)
+            guarantee = NO_PRIVACY if budget is None else _claim(mapped.chosen, near, budget)
+            return FittedXMap(mapped, profile, near, guarantee, None)
+        targets = memory.recall("target", alike, ratings.item_ids, ratings.user_ids)
+        rows = target_items(trial)
+        near = targets.nearest(rows, rows, self.neighbourhood.wanted, engine)
+        after = memory.after(ratings.item_ids, {"items": items, "target": targets})
+        return FittedXMap(mapped, profile, near, NO_PRIVACY, after)
 
     def budget(self, epsilon: str | None) -> Budget | None:
         """Return the epsilons of replacements and neighbours. None without privacy.
@@ -143,11 +174,18 @@ class XMap:
         first = (Decimal(epsilon) * SHARES[self.variant]).quantize(Decimal("1e-9"))
         return Budget(shortest(first), shortest(Decimal(epsilon) - first))
 
-    def map(self, trial: Trial, engine: Engine, budget: Budget | None, draws: Draws) -> Map:
-        """Run baseliner, extender and generator."""
+    def map(
+        self,
+        trial: Trial,
+        engine: Engine,
+        budget: Budget | None,
+        draws: Draws,
+        alike: Adjusted | Remembered | None = None,
+    ) -> Map:
+        """Run baseliner, extender and generator. `alike`: of all items, default: compared here."""
         in_target = trial.domains.of_item == trial.target
         wanted = Wanted(self.k, self.damping)
-        base = baseline(compare_items(trial.domains.ratings), in_target, engine, wanted)
+        base = baseline(alike or compare_items(trial.domains.ratings), in_target, engine, wanted)
         staged = extend_by_stages(base, in_target, self.k, engine) if self.stages else None
         extension = staged or extend(base, in_target, engine)
         if budget is None:
@@ -163,13 +201,12 @@ class XMap:
 
     def _neighbours(
         self,
-        profile: TargetProfiles,
+        alike: Adjusted,
         trial: Trial,
         engine: Engine,
         budget: Budget | None,
         draws: Draws,
     ) -> Near:
-        alike = compare_profiles(profile, trial, self.variant)
         rows, columns = self._compared(trial)
         if budget is None:
             return alike.nearest(rows, columns, self.neighbourhood.wanted, engine)

@@ -21,6 +21,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tacit.kernels import in_threads, thread_count, thread_pieces
+from tacit.kernels.layout import Side
 from tacit.kernels.tile import prefetch
 
 Ints = NDArray[np.int32]
@@ -74,6 +75,119 @@ class Near(NamedTuple):
     both: Ints
 
 
+def selected(
+    witnesses: Side, index: Ints, value: Ints, like: Flags
+) -> tuple[Longs, Ints, Ints, Flags]:
+    """Return the cells of some columns by witness, as `Things` has them.
+
+    `witnesses`, `value`, `like`: all cells by witness. `index`: of each column in the block, -1 for
+    others. Returns start, index, value and like of the cells.
+    """
+    start = np.zeros(len(witnesses.start), np.int64)
+    _count(witnesses.start, witnesses.other, index, start)
+    cells = int(start[-1])
+    other, some = np.empty(cells, np.int32), (np.empty(cells, np.int32), np.empty(cells, np.uint8))
+    _select(witnesses.start, witnesses.other, index, value, like, other, *some)
+    return start, other, *some
+
+
+@njit(cache=True)
+def _count(start: Longs, thing: Ints, index: Ints, counts: Longs) -> None:
+    """Write the number of selected cells before each witness."""
+    for witness in range(len(start) - 1):
+        count = counts[witness]
+        for cell in range(start[witness], start[witness + 1]):
+            count += index[thing[cell]] >= 0
+        counts[witness + 1] = count
+
+
+@njit(cache=True)
+def _select(
+    start: Longs, thing: Ints, index: Ints, value: Ints, like: Flags,
+    other: Ints, values: Ints, likes: Flags,
+) -> None:  # fmt: skip
+    """Write the selected cells."""
+    n = 0
+    for cell in range(start[-1]):
+        at = index[thing[cell]]
+        if at >= 0:
+            other[n], values[n], likes[n] = at, value[cell], like[cell]
+            n += 1
+
+
+class NeighbourLists(NamedTuple):
+    """Lists of neighbours to insert candidates into.
+
+    `near`: the lists, best first, ties by code. `complete`: whether a list contains all earlier
+    candidates, shape (rows,). If not, candidates behind its last entry are ignored. A list without
+    room is not complete any more.
+    """
+
+    near: Near
+    complete: NDArray[np.bool_]
+
+
+def insert(lists: NeighbourLists, at: Longs, offers: Near, columns: Longs, wanted: Wanted) -> None:
+    """Insert candidates into the lists `at`. `offers`: candidates, -1 for none; those of a list are
+    in its column of `columns`."""
+    _insert_all(lists, at, offers, columns, wanted)
+
+
+@njit(cache=True)
+def _insert_all(
+    lists: NeighbourLists, at: Longs, offers: Near, columns: Longs, wanted: Wanted
+) -> None:
+    for n in range(len(at)):
+        row, column = at[n], columns[n]
+        bar = _bar(lists, row, wanted)
+        for candidate in range(len(offers.code)):
+            rank = _rank(offers.s[candidate, column], wanted)
+            if offers.code[candidate, column] >= 0 and rank >= bar:
+                _insert_one(lists, row, offers, candidate, column, wanted)
+                bar = _bar(lists, row, wanted)
+
+
+@njit(cache=True)
+def _bar(lists: NeighbourLists, row: int, wanted: Wanted) -> float:
+    """Return the least rank of a candidate that a list may take."""
+    length = _length(lists.near.code[row])
+    if lists.complete[row]:
+        return -np.inf
+    return _rank(lists.near.s[row, length - 1], wanted) if length else np.inf
+
+
+@njit(cache=True)
+def _length(codes: Ints) -> int:
+    length = len(codes)
+    while length > 0 and codes[length - 1] < 0:
+        length -= 1
+    return length
+
+
+@njit(cache=True)
+def _insert_one(
+    lists: NeighbourLists, row: int, offers: Near, candidate: int, column: int, wanted: Wanted
+) -> None:
+    code, s = offers.code[candidate, column], offers.s[candidate, column]
+    codes, ranks = lists.near.code[row], lists.near.s[row]
+    length, rank = _length(codes), _rank(s, wanted)
+    index = length
+    while index > 0:
+        before = _rank(ranks[index - 1], wanted)
+        if before > rank or (before == rank and codes[index - 1] < code):
+            break
+        index -= 1
+    if index == length and not lists.complete[row]:
+        return
+    if length >= len(codes) - 1:
+        lists.complete[row] = False
+    if index < len(codes):
+        _put(codes, index, code)
+        _put(ranks, index, s)
+        _put(lists.near.same[row], index, offers.same[candidate, column])
+        _put(lists.near.both[row], index, offers.both[candidate, column])
+
+
 def nearest(rows: Things, columns: Things, wanted: Wanted) -> Near:
     """Return the most similar columns of each row, except itself and similarities of exactly 0.
 
@@ -81,18 +195,50 @@ def nearest(rows: Things, columns: Things, wanted: Wanted) -> Near:
     """
     threads = thread_count(len(rows.other) * len(columns.code))
     if not np.array_equal(rows.code, columns.code):
-        near = _none((len(rows.code), wanted.k))
+        near = nothing((len(rows.code), wanted.k))
         first = columns.start[rows.other]
         in_threads(_nearest, threads, threads, rows, columns, first, wanted, near)
         return near
-    result = _none((threads, len(rows.code), wanted.k))
+    result = nothing((threads, len(rows.code), wanted.k))
     first = _after(rows, columns)
     in_threads(_nearest_each_other, threads, threads, rows, columns, first, wanted, result)
     return best_of([taken(result, thread) for thread in range(threads)], wanted)
 
 
-def _none(shape: tuple[int, ...]) -> Near:
-    """Return an empty result."""
+def between(rows: Things, columns: Things, wanted: Wanted) -> Near:
+    """Return all columns of each row that `nearest` would consider, in their order.
+
+    Shape (rows, columns), with the code -1 for others. Memory is proportional to that.
+    """
+    near = nothing((len(rows.code), len(columns.code)))
+    _between(rows, columns, columns.start[rows.other], wanted, near)
+    return near
+
+
+@njit(cache=True)
+def _between(rows: Things, columns: Things, first: Longs, wanted: Wanted, near: Near) -> None:
+    for row in range(len(rows.code)):
+        _candidates(row, rows, columns, first, wanted, near)
+
+
+@njit(cache=True)
+def _candidates(
+    row: int, rows: Things, columns: Things, first: Longs, wanted: Wanted, near: Near
+) -> None:
+    dots, counts = _zeros(columns, wanted)
+    _add_up(rows, columns, row, first, dots, counts)
+    for index in range(len(dots)):
+        if dots[index] != 0 and columns.code[index] != rows.code[row]:
+            s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
+            if same > 0 or not wanted.same:
+                near.code[row, index] = columns.code[index]
+                near.s[row, index] = s
+                near.same[row, index] = same
+                near.both[row, index] = both
+
+
+def nothing(shape: tuple[int, ...]) -> Near:
+    """Return a result of that shape without any column."""
     codes, counts = np.full(shape, -1, np.int32), np.zeros((2, *shape), np.int32)
     return Near(codes, np.zeros(shape), *counts)
 
