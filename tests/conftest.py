@@ -9,15 +9,18 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 # A worker a core: a second thread of BLAS would only wait for the first, at a core's full cost.
 # NumPy reads this once, as it is imported; a process that a test starts inherits it.
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ.get("OPENBLAS_NUM_THREADS", "1")
 
+import numba
 import numpy as np
 import polars as pl
 import pytest
+import typer.main
 from hypothesis import HealthCheck, settings
 
 from tacit.channels import compile_channel
@@ -37,6 +40,7 @@ from tacit.wire.task import Task
 
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no clock")
+numba.set_num_threads(1)  # the same for kernels; tests of threads set their own number
 STARS = RatingScale.parse("1:5:1")
 HEADER = b"user,item,rating\n"
 MOVIE = b"1\t2\t3\t881250949\n"
@@ -237,6 +241,10 @@ def ask():
     return made
 
 
+tree = cache(typer.main.get_command)
+"""The tree of commands, which Typer builds anew in every call of a process."""
+
+
 @pytest.fixture
 def run(capsys):
     """Run a command; gives (status, output, errors)."""
@@ -244,7 +252,9 @@ def run(capsys):
     def command(*arguments):
         capsys.readouterr()
         try:
-            main([str(argument) for argument in arguments])
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(typer.main, "get_command", tree)
+                main([str(argument) for argument in arguments])
             status = 0
         except SystemExit as ended:
             status = ended.code or 0

@@ -175,6 +175,7 @@ def test_an_interrupt_elsewhere_is_a_sentence(run, data, tmp_path, monkeypatch):
 def test_demo_needs_no_data(run, tmp_path, monkeypatch, ratings):
     made = readers.synthetic  # the report's sample is made up by it, too
     monkeypatch.setattr(readers, "synthetic", lambda *size: made(*size) if size else ratings)
+    monkeypatch.setattr("tacit.experiments.defaults.with_baselines", lambda names: names[:1])
     page = tmp_path / "report.html"
     status, printed, said = run("demo", "--report", page)
     assert status == 0, said

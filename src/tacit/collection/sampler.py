@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Protocol
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.channels.table import Channel
-from tacit.kernels.draw import draw_symbols, stacked
+from tacit.kernels.draw import Rows, draw_symbols, stacked
 
 COUNTER = bytes(4)
 """Number of the first block, in front of the nonce. It counts up; a random one could overflow."""
@@ -67,8 +68,7 @@ class BulkSampler:
     """Draws through the tables of `channels`. `words` is replaced in tests only."""
 
     def __init__(self, channels: Sequence[Channel], words: BulkWords | None = None) -> None:
-        bounds = [(row, channel.word_bits) for channel in channels for row in channel.bounds]
-        self._table = stacked([row for row, _ in bounds], [bits for _, bits in bounds])
+        self._table = _stacked(tuple(channels))
         counts = np.array([len(channel.weights) for channel in channels])
         self._first = (np.cumsum(counts) - counts).astype(np.uint32)
         widest = max(len(channel.outputs) for channel in channels)
@@ -90,3 +90,10 @@ class BulkSampler:
             self._words.fill(fresh)
             draw_symbols(fresh, stacked_rows[part], self._table, symbols[part])
         return symbols
+
+
+@lru_cache(maxsize=8)
+def _stacked(channels: tuple[Channel, ...]) -> Rows:
+    """Stack the rows of all channels. Trainers draw through one channel in every round."""
+    bounds = [(row, channel.word_bits) for channel in channels for row in channel.bounds]
+    return stacked([row for row, _ in bounds], [bits for _, bits in bounds])
