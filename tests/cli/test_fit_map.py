@@ -6,7 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tacit.crossdomain.x_map.released import load_map
+from tacit.cli.learning.fit_map import MAPS
+from tacit.crossdomain.x_map.released import SYSTEMS, load_map
 from tacit.readers import synthetic
 
 STORE = Path(__file__).parent.parent / "formats" / "0.1.0" / "rated.collector.db"
@@ -118,6 +119,10 @@ def test_options_without_effect_are_refused_before_data_are_read(fit, model, mor
     assert len(errors.splitlines()) == 1
 
 
+def test_the_command_knows_every_map():
+    assert MAPS == tuple(SYSTEMS) == tuple(FORMS)
+
+
 def test_several_domains_require_the_name_of_a_map(run, files, tmp_path):
     path = tmp_path / "map"
     for more in ((), ("--model", "ease")):
@@ -144,7 +149,7 @@ def test_only_a_map_has_sources(run, files, tmp_path):
     assert (status, "--source requires a cross-domain map" in errors) == (1, True)
 
 
-def test_a_map_is_published_for_a_task_over_its_source_alone(run, files, fit, tmp_path):
+def test_a_map_is_not_published_for_a_task_without_source_items(run, files, fit, tmp_path):
     """This task asks about items 0 to 9 on another catalogue."""
     store = shutil.copy(STORE, tmp_path)
     status, path, errors = fit("x-map-strict", "--publish", tmp_path / "models", "--db", store)

@@ -117,6 +117,19 @@ def test_lists_contain_unrated_target_items_by_falling_rating(domains, forms):
             assert fitted.recommend(mine, 3) == best[:3]
 
 
+def test_predictions_off_the_scale_are_ranked_before_they_are_clipped(forms):
+    """The means of two items are moved apart, beyond the highest rating."""
+    fitted = forms["nx-map"]
+    means = np.full(len(fitted.means), 2.0)
+    means[[30, 5]] = 3.9, 3.95
+    high = replace(fitted, means=means, similarities=np.zeros_like(fitted.similarities))
+    raised = replace(high, scale=fitted.scale.parse("1:4:1"))
+    frame = pl.DataFrame({"user": [1], "item": ["books/1"], "rating": [4]})
+    profile = from_frame(frame, scale="1:4:1", name="mine")
+    names = [f"films/{film}" for film in (6, 31)]
+    assert raised.recommend(profile, 2) == [(name, 4.0) for name in names]
+
+
 def random_profiles(domains, count, seed):
     """Ratings of random items, by users who never were, some of one extreme level."""
     chance = np.random.default_rng(seed)

@@ -22,6 +22,8 @@ OPTIONS = (
     "state",
 )  # fmt: skip
 """Parameters of `tacit fit` that a map has."""
+MAPS = ("x-map-strict", "x-map-factors", "x-map", "nx-map", "nx-map-everybody")
+"""Names of `tacit.crossdomain.x_map.released.SYSTEMS`, whose import takes time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +50,7 @@ class MapRequest:
 
 def is_map_request(data: Sequence[Path], model: str | None) -> bool:
     """Return whether the options of `tacit fit` mean a map: several domains, or a map's name."""
-    return len(data) > 1 or (model is not None and "x-map" in model)
+    return len(data) > 1 or model in MAPS
 
 
 def require_map_options(typed: Mapping[str, str]) -> None:

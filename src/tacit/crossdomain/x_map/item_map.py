@@ -142,6 +142,10 @@ class ItemMap:
 
         `profile`: this user's ratings, of any domain. Raises `RequestError` for another scale.
         """
+        return np.clip(self._scores(profile), float(self.scale.low), float(self.scale.high))
+
+    def _scores(self, profile: Ratings) -> Doubles:
+        """Return the predictions of all target items, which may be off the scale."""
         alterego = self._alterego(profile)
         above = alterego.points / 2**POINT_BITS - self.means[alterego.items]
         weight = np.exp(-self.system.decay * age(alterego))
@@ -150,21 +154,22 @@ class ItemMap:
         everyone = np.arange(len(self.means), dtype=np.int32)
         requests = Asked(np.zeros(1, np.int32), np.array([0, len(everyone)]), everyone)
         steps = by_items(requests, Shared(mine, self._circle)).value
-        low, high, step = (float(x) for x in (self.scale.low, self.scale.high, self.scale.step))
-        return np.clip(low + step * steps, low, high)
+        return float(self.scale.low) + float(self.scale.step) * steps
 
     def recommend(self, profile: Ratings, n: int = 10) -> list[tuple[Any, float]]:
         """Return the n best target items that a user has not rated, with predicted ratings, best
         first, ties by item.
 
-        Raises `RequestError` as `predict` does, and for an n below 0.
+        Predictions off the scale are ranked before they are clipped. Raises `RequestError` as
+        `predict` does, and for an n below 0.
         """
-        values = self.predict(profile)
-        owned = np.isin(np.arange(len(values)) + self.first, self.indices(profile))
-        order = np.argsort(-values, kind="stable")
+        scores = self._scores(profile)
+        owned = np.isin(np.arange(len(scores)) + self.first, self.indices(profile))
+        order = np.argsort(-scores, kind="stable")
         best = order[~owned[order]][: whole("n", n, 0)]
         items = self.item_ids.take((best + self.first).astype(np.int32)).to_list()
-        return list(zip(items, values[best].tolist(), strict=True))
+        ratings = np.clip(scores[best], float(self.scale.low), float(self.scale.high))
+        return list(zip(items, ratings.tolist(), strict=True))
 
     def _alterego(self, profile: Ratings) -> TargetProfiles:
         """Return a user's own target ratings and replaced source ratings, items from 0 on."""
