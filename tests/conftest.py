@@ -22,6 +22,7 @@ import polars as pl
 import pytest
 import typer.main
 from hypothesis import HealthCheck, settings
+from markupsafe import Markup
 
 from tacit.channels import compile_channel
 from tacit.channels.table import Channel
@@ -37,6 +38,18 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
 from tacit.wire.task import Task
+
+SHIFT = int(os.environ.get("TACIT_TEST_SEED", "0"))
+"""Shifts every seed of NumPy's generators, so that tests run on other data."""
+
+
+def shifted(seed=None, seeded=np.random.default_rng):
+    """The generator of another seed for each seed that is a number."""
+    return seeded((seed, SHIFT) if isinstance(seed, int | np.integer) else seed)
+
+
+if SHIFT:
+    np.random.default_rng = shifted
 
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no clock")
@@ -262,6 +275,13 @@ def run(capsys):
         return status, out, err
 
     return command
+
+
+@pytest.fixture
+def blank_pictures(monkeypatch):
+    """Reports without what is drawn in their pictures, where a claim is about the rest."""
+    blank = Markup('<svg role="img"></svg>')
+    monkeypatch.setattr("tacit.reporting.page.inline", lambda drawing, prefix, words: blank)
 
 
 ENGINES = [

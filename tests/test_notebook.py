@@ -24,9 +24,12 @@ def shown(cell, names):
     return eval(compile(ast.Expression(last.value), "cell", "eval"), names)
 
 
-def test_it_runs_from_the_first_cell_to_the_last():
+def test_it_runs_from_the_first_cell_to_the_last(capsys):
     names = {}
     _, found, best = [shown(cell, names) for cell in CELLS]
+    promise, *items = capsys.readouterr().out.splitlines()
+    assert promise.startswith("Epsilon = 1 per value, trusting nobody")
+    assert len(items) == 5
     assert isinstance(found.figure(), Figure)
     assert "<svg" in found._repr_html_()
     assert best.columns == ["user", "item", "rating"]

@@ -16,6 +16,8 @@ from tacit.experiments.attacks.tables import leaks, tables
 from tacit.experiments.experiment import Journal
 from tacit.readers import synthetic
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 
 @pytest.fixture(scope="module")
 def few():

@@ -8,6 +8,8 @@ from tacit.experiments.attacks.report import attack_section, quick_attacks
 from tacit.experiments.comparison.report import report
 from tacit.readers import synthetic
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 
 @pytest.fixture(scope="module")
 def rows():

@@ -19,6 +19,8 @@ from tacit.engines.engine import Local
 from tacit.errors import TacitError
 from tacit.models import MF, Baseline
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 MADE = synthetic(60, 50, 1200)
 FRAME = MADE.to_polars().select("user", "item", "rating")
 COLUMNS = tuple(column.to_numpy() for column in FRAME)

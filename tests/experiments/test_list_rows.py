@@ -21,6 +21,8 @@ from tacit.experiments.results import ADDED, LISTS, load, save
 from tacit.metrics.lists import list_figures
 from tacit.models import LIST_MODELS, MODELS
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 LEFT_OUT = "Top-N metrics exclude {} with a test rating but no training"
 
 

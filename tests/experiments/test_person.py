@@ -23,6 +23,8 @@ from tacit.training import LIST_TRAININGS, PER_PERSON, PGMF, TRAININGS
 from tacit.training.gradient_report import two_points
 from tacit.training.mechanism.noisy_releases import SecretReleases
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 SCALE = RatingScale.parse("1:5:1")
 
 

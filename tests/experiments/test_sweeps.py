@@ -19,6 +19,8 @@ from tacit.experiments.crossdomain.report import report
 from tacit.experiments.crossdomain.rows import TrialRow
 from tacit.reporting.plot import draw
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 ROW = {
     "model": "near", "variant": "user", "mode": "none", "epsilon": None,
     "replacement_epsilon": None, "neighbour_epsilon": None, "delta": 0.0, "unit": "none",

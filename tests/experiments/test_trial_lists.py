@@ -25,6 +25,8 @@ from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.reporting.table import text
 from tacit.training.mechanism import noisy_releases
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 SPLIT = Holdout(keep=2, overlap=0.5)
 SECONDS = {"seconds": 0.0}
 KINDS = [

@@ -3,6 +3,7 @@
 import json
 from types import SimpleNamespace
 
+import pytest
 from outside_texts import CHANNEL, MODEL
 
 from tacit import compare
@@ -11,6 +12,8 @@ from tacit.experiments.comparison.request import asked, protocol
 from tacit.experiments.results import load
 from tacit.models import Baseline
 from tacit.readers import synthetic
+
+pytestmark = pytest.mark.usefixtures("blank_pictures")
 
 
 def test_a_comparison_says_where_its_members_are_from(install, run, data, tmp_path):

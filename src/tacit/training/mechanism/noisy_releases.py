@@ -123,14 +123,14 @@ class IntegerNoise:
     def _below(self, bounds: Ints) -> Ints:
         """Draw uniform integers in [0, bound), rejecting the last incomplete run of 2^64."""
         bound = bounds.astype(np.uint64)
-        values = np.empty(len(bounds), np.uint64)
-        last = np.uint64(2**64 - 1) - (np.uint64(2**64 - 1) % bound + np.uint64(1)) % bound
-        going = np.arange(len(bounds))
+        # 2^64 mod bound, as unsigned integers wrap.
+        last = np.uint64(2**64 - 1) - (np.uint64(0) - bound) % bound
+        words = self._fresh(len(bounds))
+        values, going = words % bound, np.flatnonzero(words > last)
         while len(going):
             words = self._fresh(len(going))
-            fits = words <= last[going]
-            values[going[fits]] = words[fits] % bound[going[fits]]
-            going = going[~fits]
+            values[going] = words % bound[going]
+            going = going[words > last[going]]
         return values.astype(np.int64)
 
     def _fresh(self, count: int) -> NDArray[np.uint64]:
