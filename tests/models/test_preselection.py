@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from tacit import Rated, compile_channel, perturb, synthetic
+from tacit.models import exposure_of
 from tacit.models.channel_mf.model import ChannelMF
 from tacit.models.evidence.evidence import evidence
+from tacit.models.evidence.presence_matrix import cells
+from tacit.models.lists.exclusion import with_reported
 from tacit.models.preselection import MeanForm, candidates_for
-from tacit.models.ranking import same_for_all
+from tacit.models.ranking import expected_gain, same_for_all
 
 TRUE = synthetic(n_users=250, n_items=400, n_ratings=12_000)
 
@@ -56,6 +59,23 @@ def test_lists_are_those_of_all_pairs(fitted):
     assert np.take_along_axis(exact, codes, 1).tolist() == ratings.tolist()
     expected = np.argsort(-exact, axis=1, kind="stable")[:, :10]
     assert (codes == expected).mean() > 0.99
+
+
+def test_lists_by_gain_are_those_of_all_pairs(fitted):
+    exposed = replace(fitted, exposure=exposure_of(TRUE))
+    users = np.arange(-1, 249, dtype=np.int32)
+    excluded = with_reported(
+        same_for_all(fitted.item_ids, None, 250), users, exposed.exposure.presence
+    )
+    codes, ratings = exposed.best_items(users, excluded, 10)
+    exact = every_prediction(fitted, users)
+    assert np.take_along_axis(exact, codes, 1).tolist() == ratings.tolist()
+    gains = expected_gain(exposed.exposure.exposures(users), exact, fitted.levels)
+    gains[cells(excluded, 400).toarray() > 0] = -np.inf
+    expected = np.argsort(-gains, axis=1, kind="stable")[:, :10]
+    assert (codes == expected).mean() > 0.99
+    by_rating = np.argsort(-exact, axis=1, kind="stable")[:, :10]
+    assert (codes == by_rating).mean() < 0.5
 
 
 def test_excluded_items_are_left_out_of_preselected_lists(fitted):

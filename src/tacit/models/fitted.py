@@ -303,24 +303,29 @@ class Fitted:
         form, n_items = self._mean_form, len(self.item_ids)
         if form is None or candidates_for(n) >= n_items:
             ratings = every_item(self.predict_codes, users, n_items)(slice(0, len(users)))
-            scores = (
-                ratings if exposures is None else expected_gain(exposures, ratings, self.levels)
-            )
+            scores = ratings
+            if exposures is not None:
+                scores = expected_gain(exposures, ratings, self.levels)
             return best_lists(scores.__getitem__, excluded, n_items, n)
-        rows = form.rows(self.people, users)
-        if exposures is None:
-            candidates = form.candidates(rows, excluded, n)
-            scores = self._ratings_of(users, candidates)
-        else:
-            theta = form.theta(rows, self._levels_of(users))
-            roughly = expected_gain(exposures, theta, self.levels)
-            candidates = best_lists(roughly.__getitem__, excluded, n_items, candidates_for(n))
-            candidates.sort(axis=1)
+        candidates = self._candidates(form, users, excluded, n, exposures)
+        scores = self._ratings_of(users, candidates)
+        if exposures is not None:
             chosen = np.take_along_axis(exposures, np.maximum(candidates, 0), 1)
-            scores = expected_gain(chosen, self._ratings_of(users, candidates), self.levels)
-            scores[candidates < 0] = -np.inf
+            gains = expected_gain(chosen, scores, self.levels)
+            scores = np.where(candidates >= 0, gains, np.float32(-np.inf))
         order = np.argsort(-scores, axis=1, kind="stable")[:, :n]
         return np.take_along_axis(candidates, order, 1)
+
+    def _candidates(
+        self, form: MeanForm, users: Codes, excluded: Side, n: int, exposures: Floats | None
+    ) -> Codes:
+        """Return candidates for `_best`, ascending, padded with -1."""
+        rows = form.rows(self.people, users)
+        if exposures is None:
+            return form.candidates(rows, excluded, n)
+        gains = expected_gain(exposures, form.theta(rows, self._levels_of(users)), self.levels)
+        best = best_lists(gains.__getitem__, excluded, gains.shape[1], candidates_for(n))
+        return np.sort(best, axis=1)
 
     def _levels_of(self, users: Codes) -> Floats:
         """Return mean ratings of users over all items and draws, on the latent scale."""
