@@ -147,7 +147,8 @@ def test_remote_user_by_hand(trial, k):
             told = own[a] + sum(t * (target[b][item] - own[b]) for t, b in best) / sum(
                 t for t, _ in best
             )
-        assert found.values[row] == pytest.approx(told, abs=1e-6)  # the grid is 2^-20
+        # The grid is 2^-20, and a quotient by small weights enlarges its steps.
+        assert found.values[row] == pytest.approx(told, abs=2e-5)
 
 
 class Watched(SecretReleases):

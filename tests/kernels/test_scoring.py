@@ -135,8 +135,10 @@ CASES = [("optimal", "0.5"), ("optimal", "1"), ("randomized-response", "3"), (No
 PLANTS = [
     *[(*case, "sound") for case in CASES],
     *[(*case, "likelihood-doubled") for case in CASES],
-    # Where little is told the information is far from constant, and proposals are no draws.
-    *[(*case, "accepts-whatever-is-proposed") for case in CASES[:2]],
+    # Where little is told the information is far from constant, and proposals are no draws. Over
+    # seven seeds the means are .19 to .23 off, against a bar of .09. At epsilon .5 they are .09 to
+    # .14 off, too near the bar.
+    (*CASES[1], "accepts-whatever-is-proposed"),
 ]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.channels import compile_channel
-from tacit.kernels.gibbs_rows import GRAIN, Readings, ReportRows
+from tacit.kernels.gibbs_rows import BEFORE_LAST, GRAIN, Readings, ReportRows
 from tacit.kernels.gibbs_scales import MovedRows, WeightSums, weight_sums
 from tacit.models.channel_mf.likelihood import score_table
 from tacit.scale import SPREADS, RatingScale
@@ -44,6 +44,7 @@ def written_out(told: ReportRows, readings: Readings, moved: MovedRows) -> tuple
     x[:, moved.column] += f @ moved.move
     theta = moved.mu + x[:, 0] + y[:, 0] + (x[:, 1:] * y[:, 1:]).sum(1)
     place = (theta - readings.origin) * readings.steps
+    place = np.clip(place, 0, readings.root.shape[1] - BEFORE_LAST)
     low = place.astype(int)
     symbol = told.symbol.astype(int) + readings.symbols * moved.spreads[r].astype(int)
     here, next_ = readings.table[symbol, low], readings.table[symbol, low + 1]

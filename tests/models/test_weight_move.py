@@ -76,8 +76,8 @@ def test_weights_go_further_in_a_sweep_where_reports_say_little(moved: bool) -> 
     kept = np.array(drawn[50:])
     kept -= kept.mean(0)
     after_eight = (kept[8:] * kept[:-8]).sum(0) / (kept**2).sum(0)
-    # Of six draws of the reports it was -.18 to .07, and .53 to .64 where rows alone move.
-    assert (after_eight.mean() < 0.27) == moved
+    # Over eight seeds of ratings it was -.18 to .03, and .26 to .73 where rows alone move.
+    assert (after_eight.mean() < 0.15) == moved
 
 
 def test_a_chain_told_of_ratings_moves_rows_alone() -> None:

@@ -67,7 +67,9 @@ def test_however_little_is_told_the_rows_are_nowhere_worse_than_at_their_start(
     chance = np.random.default_rng(1)
     pairs = [loop(slope, 1e-3, chance)[:2] for _ in range(20)]
     start, end = np.mean(pairs, axis=0)
-    assert end <= start * 1.002
+    # Over ten seeds the ratio was at most 1.0055 (deviation .0018 around 1.001), and 2.7 with the
+    # planted mistake below.
+    assert end <= start * 1.012
     if slope >= 0.004:
         assert end < 0.9 * start
     if slope >= 0.1:
