@@ -52,7 +52,7 @@ def candidates(data: Evidence) -> tuple[float, ...]:
 
 
 def held_out(data: Evidence) -> tuple[Evidence, Evidence]:
-    """Split the reports: 9 in 10 for training, with at least the first, the tenth for validation."""
+    """Split the reports: 9 in 10 for training, always with the first, the others for validation."""
     held = np.random.default_rng(0).random(len(data)) < HELD_OUT
     held[:1] = False
     return data.where(~held), data.where(held)
