@@ -81,6 +81,9 @@ def test_a_saved_model_recommends_the_same(fitted, tmp_path):
     users = TRUE.user_ids.ids[:20]
     assert again.recommend(users, 10).equals(fitted.recommend(users, 10))
     assert again.guarantee == fitted.guarantee
+    slots, loaded = fitted.exposure.presence.reported, again.exposure.presence.reported
+    for part in ("indptr", "indices", "data"):
+        assert getattr(loaded, part).tobytes() == getattr(slots, part).tobytes()
 
 
 DAMAGE = {

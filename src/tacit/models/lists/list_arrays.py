@@ -116,7 +116,9 @@ def _matrix(arrays: dict[str, NDArray[Any]], name: str, shape: tuple[int, int]) 
     in_catalogue = ((items >= 0) & (items < shape[1])).all()
     if not in_catalogue or (np.diff(row * shape[1] + items) <= 0).any():
         raise DataError(f"{name}_items must be distinct items of the catalogue, ascending per user")
-    return csr_array((np.ones(len(items), np.float32), items, start), shape=shape)
+    index = np.int32 if len(items) <= np.iinfo(np.int32).max else np.int64
+    cells = np.ones(len(items), np.float32), items.astype(index), start.astype(index)
+    return csr_array(cells, shape=shape)
 
 
 def _weights_of(arrays: dict[str, NDArray[Any]], name: str, items: int) -> ItemWeights:
