@@ -108,10 +108,14 @@ def test_every_member_is_on_the_page_about_extending(member):
     assert f"`{member}`" in PAGES["how-to/extending.md"]
 
 
-def test_the_example_on_the_front_page_is_short():
-    """That it runs as pasted is tested where the notebook runs, whose first cell it is."""
+def test_the_example_on_the_front_page_is_short_and_runs_as_pasted():
     (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert sum(bool(line.strip()) for line in example.splitlines()) <= 12
+    ran = python(example, "-W", "error")
+    assert ran.returncode == 0, ran.stderr
+    promise, *items = ran.stdout.splitlines()
+    assert promise.startswith("Epsilon = 1 per value, trusting nobody")
+    assert len(items) == 5
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -11,6 +11,7 @@ import pytest
 
 from tacit import readers
 from tacit.experiments.results import KEYS
+from tacit.reporting.plot import inline
 
 REQUEST = "tacit.experiments.comparison.request"
 
@@ -173,9 +174,9 @@ def test_an_interrupt_elsewhere_is_a_sentence(run, data, tmp_path, monkeypatch):
 
 
 def test_demo_needs_no_data(run, tmp_path, monkeypatch, ratings):
+    monkeypatch.setattr("tacit.reporting.page.inline", inline)  # with pictures
     made = readers.synthetic  # the report's sample is made up by it, too
     monkeypatch.setattr(readers, "synthetic", lambda *size: made(*size) if size else ratings)
-    monkeypatch.setattr("tacit.experiments.defaults.with_baselines", lambda names: names[:1])
     page = tmp_path / "report.html"
     status, printed, said = run("demo", "--report", page)
     assert status == 0, said

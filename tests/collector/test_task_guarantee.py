@@ -48,6 +48,10 @@ def test_label_fit_and_stored_reports_state_one_sentence(
     with closing(open_reader(str(store))) as reader:
         assert stored_reports.reports(reader).guarantee.sentence == sentence
     assert Fitted.load(model).guarantee.sentence == sentence
+    assert run("fit", "--db", store, "--model", "bias", "-o", model)[0] == 0
+    exposed = Fitted.load(model).guarantee.sentence
+    assert exposed.startswith(sentence.removesuffix("."))
+    assert ("rated together" in exposed) == (plan == "rated")
     assert task_guarantee(task).sentence == sentence
 
 

@@ -145,13 +145,13 @@ def test_one_noisy_neighbour_gives_their_rating_away(trial, engine):
     points = profile.points / 2**POINT_BITS
     mean = points[profile.users == person].mean()
     raw = points[profile.users == other]
-    told = set()
+    outputs = set()
     for noisy in (0.3, -0.02, 17.0):
         near = Near(np.array([[other]], np.int32), np.array([[noisy]]), *2 * [None])
         values = predict_by_people(profile, near, asked, Neighbours(1), engine).values - 1
         assert values == pytest.approx(mean + np.sign(noisy) * (raw - raw.mean()), abs=1e-9)
-        told.add(np.round(values, 9).tobytes())
-    assert len(told) == 2
+        outputs.add(np.round(values, 9).tobytes())
+    assert len(outputs) == 2
 
 
 def test_the_best_replacement_is_the_first_of_the_largest(engine):

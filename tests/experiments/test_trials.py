@@ -219,11 +219,11 @@ def test_a_strict_system_that_is_not_ahead_of_a_constant_is_named(domains, monke
         for metric, what in (("mae", "MAE"), ("mae_rounded", "rounded MAE"))
         if getattr(mine, metric) >= min(getattr(each, metric) for each in constants)
     }
-    told = [sentence for sentence in behind(rows) if "ahead, strict, 2" in sentence]
-    assert {sentence.split(" in ")[1].split(":")[0] for sentence in told} == expected
+    sentences = [sentence for sentence in behind(rows) if "ahead, strict, 2" in sentence]
+    assert {sentence.split(" in ")[1].split(":")[0] for sentence in sentences} == expected
     assert (error == 0.05) == (not expected)
     shown = as_text(rows)
-    assert all(sentence in shown and sentence in report(rows) for sentence in told)
+    assert all(sentence in shown and sentence in report(rows) for sentence in sentences)
 
 
 def test_systems_without_privacy_are_not_compared_with_constants(guess, domains):

@@ -114,7 +114,7 @@ def test_a_report_is_read_under_the_spread_of_whoever_has_one(side: str) -> None
     assert np.array_equal(tallies[0].counts, tallies[1].counts)
 
 
-PEOPLE, CHAINS, N = 30, 300, 40
+PEOPLE, N = 30, 40
 
 
 def posterior(base: np.ndarray, symbols: np.ndarray, scores: ScoreTable) -> tuple[float, float]:
@@ -135,16 +135,17 @@ CASES = [("optimal", "0.5"), ("optimal", "1"), ("randomized-response", "3"), (No
 PLANTS = [
     *[(*case, "sound") for case in CASES],
     *[(*case, "likelihood-doubled") for case in CASES],
-    # Where little is told the information is far from constant, and proposals are no draws. Over
-    # seven seeds the means are .19 to .23 off, against a bar of .09. At epsilon .5 they are .09 to
-    # .14 off, too near the bar.
-    (*CASES[1], "accepts-whatever-is-proposed"),
+    # With little information it is far from constant, and proposals are not exact draws. Over seven
+    # seeds this gives .078 to .116 at epsilon .5 (sound: .024 to .031, limit .063) and .19 to .23
+    # at 1 (sound: .043 to .065, limit .090).
+    *[(*case, "accepts-whatever-is-proposed") for case in CASES[:2]],
 ]
 
 
 @pytest.mark.parametrize(("name", "epsilon", "planted"), PLANTS)
 def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, planted: str) -> None:
     """Biases given everything else, reports drawn from the model itself, against quadrature."""
+    chains = 1200 if epsilon == "0.5" else 300
     table = np.eye(5)
     if name is not None:
         table = np.array(compile_channel(name, epsilon=epsilon, scale=SCALE).likelihood)
@@ -163,22 +164,22 @@ def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, pl
     # A column for each cell of a person, which all their chains share: its bias is the rest.
     design = np.zeros((PEOPLE * N, 2), np.float32)
     design[:, 0] = base.ravel()
-    columns = np.repeat(np.arange(PEOPLE * N).reshape(PEOPLE, N), CHAINS, axis=0)
-    told = cells(columns, np.repeat(symbols, CHAINS, axis=0))
-    rows = np.zeros((PEOPLE * CHAINS, 2), np.float32)
+    columns = np.repeat(np.arange(PEOPLE * N).reshape(PEOPLE, N), chains, axis=0)
+    told = cells(columns, np.repeat(symbols, chains, axis=0))
+    rows = np.zeros((PEOPLE * chains, 2), np.float32)
     for sweep in range(20):
         bar = -rng.standard_exponential(len(rows), np.float32)
         if sweep < 10 or planted == "accepts-whatever-is-proposed":
             bar[:] = ANYHOW
         if sweep == 10 and planted != "accepts-whatever-is-proposed":
-            now = np.repeat(base, CHAINS, axis=0) + rows[:, :1]
+            now = np.repeat(base, chains, axis=0) + rows[:, :1]
             told.centre[:] = scores.place(now.ravel())
         noise = rng.standard_normal(rows.shape, np.float32)
         given = conditional(design, precision=np.array([2, 1], np.float32), noise=noise, bar=bar)
         half_sweep(told, wrong, given, rows)
-    drawn = rows[:, 0].reshape(PEOPLE, CHAINS)
+    drawn = rows[:, 0].reshape(PEOPLE, chains)
     z = (drawn.mean(1) - exact[:, 0]) / exact[:, 1]
-    near = np.sqrt(np.mean(z**2)) < np.hypot(OFF, 1.3 / np.sqrt(CHAINS))
+    near = np.sqrt(np.mean(z**2)) < np.hypot(OFF, 1.3 / np.sqrt(chains))
     spread = abs(np.mean(drawn.std(1) / exact[:, 1]) - 1) < NARROW
     # Of seven seeds, each says so of all ten cases.
     assert (near and spread) == (planted == "sound")

@@ -150,20 +150,20 @@ def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
     train, test = ratings.where(~held), ratings.where(held)
     data = evidence(slots(train, randomized(ratings, epsilon), 2))
     train = replace(train, user_ids=data.user_ids)
-    settings, error, home = {"channel-mf": {"burn_in": 20, "draws": 20}}, {}, {}
+    settings = {"channel-mf": {"burn_in": 20, "draws": 20}} if epsilon != "0.2" else {}
+    error = {}
     for name in ("mf", "item-mean", "channel-mf"):
         fitted = model(name, **settings.get(name, {})).fit(data)
         error[name] = rmse(test.values, fitted.predict_codes(test.users, test.items))
-        home[name] = rmse(test.values, device_predict(fitted, train, test.users, test.items))
+        home = rmse(test.values, device_predict(fitted, train, test.users, test.items))
         if name != "mf":
-            assert home[name] <= error[name] + 0.01
+            assert home <= error[name] + 0.01
     # Over eight draws of the reports channel-mf is better by .0003 (sd .0016) at epsilon 6 and by
-    # .043 (sd .007) at 3. At .2 it is better than mf by .014 (sd .087), while the error of
-    # item-mean is 1.11 to 1.83; on the device it is worse than mf by .004 (sd .003).
+    # .043 (sd .007) at 3. At .2 it is better than mf by .054 (sd .032), while the error of
+    # item-mean is 1.12 to 1.69.
     best = min(error["mf"], error["item-mean"])
-    most = {"6": best + 0.01, "3": best - 0.015, "0.2": error["mf"] + 0.35}
+    most = {"6": best + 0.01, "3": best - 0.015, "0.2": error["mf"] + 0.08}
     assert error["channel-mf"] <= most[epsilon]
-    assert epsilon != "0.2" or home["channel-mf"] <= home["mf"] + 0.02
 
 
 def test_a_device_uses_the_presence_that_only_it_knows(ratings: Ratings) -> None:

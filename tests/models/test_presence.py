@@ -106,7 +106,7 @@ def test_a_slots_own_report_plays_no_part_in_its_probability() -> None:
     chance = np.random.default_rng(1)
     reported = reports_of(who_rated(chance), 0.85, chance)
     matrix = matrix_of(reported, 0.85)
-    slots = chance.permutation(np.argwhere(reported))[:24]
+    slots = chance.permutation(np.argwhere(reported))[:60]
     users, items = slots.astype(np.int32).T
     found = spectrum(matrix, 8).probabilities(matrix, users, items)
     other = np.zeros(len(slots))
@@ -116,8 +116,8 @@ def test_a_slots_own_report_plays_no_part_in_its_probability() -> None:
         rest = matrix_of(without, 0.85)
         other[n] = unreported(rest, spectrum(rest, 8), slots[n : n + 1].astype(np.int32))[0]
     inside = (found > 0.05) & (found < 0.9)
-    assert inside.sum() > 12
-    # Over seven seeds .0075 to .0094. A report left in would add a tenth and more to each.
+    assert inside.sum() > 30
+    # A report left in would add a tenth and more to each.
     assert np.abs(found - other)[inside].mean() < 0.02
 
 
