@@ -5,7 +5,7 @@ noise and has its own guarantee. Either predicts ratings or ranks items. One nam
 a name that two registries claim is refused.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, cast, overload
@@ -273,49 +273,6 @@ def names() -> list[str]:
 def _locations(name: str) -> tuple[str, ...]:
     """Return the locations of a model. Random lists are the same everywhere."""
     return ("provider",) if name == "random" else EVERYWHERE
-
-
-def having(option: str) -> list[str]:
-    """Return the built-in learners with a setting of that name."""
-    built_in = (name for each in REGISTRIES for name in each.own)
-    return [name for name in built_in if option in learner(name).options]
-
-
-def require_options(learners: Sequence[Learner], options: Sequence[str]) -> None:
-    """Raise `RequestError` for an option that is not a setting of each learner, with the learners
-    that have it, or with the settings that exist."""
-    for option in options:
-        lacking = [each for each in learners if option not in each.options]
-        if lacking:
-            names, others = ", ".join(each.name for each in lacking), ", ".join(having(option))
-            choices = others or f"the settings {', '.join(lacking[0].options)}"
-            raise RequestError(
-                f"{SPELLINGS.get(option, option)} is not a setting of {names}; leave it out, or "
-                f"choose from {choices}."
-            )
-
-
-def parsed_settings(learners: Sequence[Learner], texts: Sequence[str]) -> dict[str, Any]:
-    """Parse settings of these learners, each text NAME=VALUE.
-
-    Raises `RequestError` for a malformed text, one that is not a setting of each learner, and a
-    value of another type.
-    """
-    settings: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not name:
-            raise RequestError(f"--set must be NAME=VALUE, as in --set ridge=5, got '{text}'.")
-        require_options(learners, [name])
-        values = [
-            registry.parse_setting(each.settings, each.name, name, value) for each in learners
-        ]
-        settings |= {name: values[0]} if values else {}
-    return settings
-
-
-SPELLINGS = {"item_table": "items"}
-"""Settings whose option has another name."""
 
 
 def plugged(channel: str | None, model: Learner | None) -> str | None:

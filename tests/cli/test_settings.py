@@ -6,7 +6,8 @@ import pytest
 
 from tacit import learners, load, synthetic
 from tacit.errors import RequestError
-from tacit.learners import learner, parsed_settings
+from tacit.learner_settings import parsed_settings
+from tacit.learners import learner
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from tacit.crossdomain.x_map.replacement import (
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.kernels.neighbourhood.paths import Found
-from tacit.kernels.neighbourhood.similar import SMALLEST, pairs
+from tacit.kernels.neighbourhood.sensitivity import SMALLEST, pairs
 
 KNOWN = Draws(bytes(32))
 

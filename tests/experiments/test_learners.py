@@ -9,7 +9,8 @@ from tacit.experiments.comparison.compare import experiment
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.comparison.device_sample import synthetic_sample
 from tacit.experiments.comparison.tables import accuracy, best, promises
-from tacit.learners import having, learner, names, require_options
+from tacit.learner_settings import having, require_options
+from tacit.learners import learner, names
 from tacit.readers import synthetic
 
 

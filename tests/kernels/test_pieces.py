@@ -12,7 +12,8 @@ from tacit.kernels import als, draw, foldin, gibbs_scales, linkage, predict, top
 from tacit.kernels.gibbs_rows import ANYHOW, Conditional, ReportRows, half_sweep
 from tacit.kernels.layout import add_product, layout, row_sums
 from tacit.kernels.neighbourhood import paths, predictions
-from tacit.kernels.neighbourhood.similar import Things, pairs
+from tacit.kernels.neighbourhood.sensitivity import pairs
+from tacit.kernels.neighbourhood.similar import Things
 from tacit.kernels.projection import lifted, projected
 from tacit.models.channel_mf.likelihood import score_table
 from tacit.scale import SPREADS, RatingScale

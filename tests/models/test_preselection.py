@@ -7,11 +7,11 @@ import pytest
 
 from tacit import Rated, compile_channel, perturb, synthetic
 from tacit.models import exposure_of
+from tacit.models.best_items import MeanForm, candidates_for
 from tacit.models.channel_mf.model import ChannelMF
 from tacit.models.evidence.evidence import evidence
 from tacit.models.evidence.presence_matrix import cells
 from tacit.models.lists.exclusion import with_reported
-from tacit.models.preselection import MeanForm, candidates_for
 from tacit.models.ranking import expected_gain, same_for_all
 
 TRUE = synthetic(n_users=250, n_items=400, n_ratings=12_000)
@@ -89,7 +89,7 @@ def test_excluded_items_are_left_out_of_preselected_lists(fitted):
 
 def test_a_model_of_one_draw_ranks_all_pairs(fitted):
     one = replace(fitted, condensed=None)
-    assert one._mean_form is None
+    assert one._ranker.form is None
     users = np.arange(5, dtype=np.int32)
     codes, _ = one.best_items(users, same_for_all(one.item_ids, None, 5), 10)
     expected = np.argsort(-every_prediction(one, users), axis=1, kind="stable")[:, :10]

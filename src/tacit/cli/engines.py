@@ -39,7 +39,8 @@ def learning(
         yield {}
         return
     from tacit.engines.spark import Spark
-    from tacit.learners import having, learner
+    from tacit.learner_settings import having
+    from tacit.learners import learner
 
     if not learner(model).supports_engine:
         raise RequestError(

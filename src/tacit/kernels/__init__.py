@@ -60,3 +60,11 @@ def in_threads(kernel: Callable[..., object], count: int, *arguments: Any) -> No
         kernel(0, *arguments)
         for other in others:
             other.result()
+
+
+def over_pieces(kernel: Callable[..., object], pieces: Longs, *arguments: Any) -> None:
+    """Call kernel(piece, pieces, *arguments) for all pieces at once; as `in_threads`.
+
+    `pieces`: boundaries, as from `thread_pieces` or `equal_pieces`.
+    """
+    in_threads(kernel, len(pieces) - 1, pieces, *arguments)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import in_threads, thread_count, thread_pieces
+from tacit.kernels import in_threads, over_pieces, thread_count, thread_pieces
 from tacit.kernels.dense import (
     FAST,
     add_gram,
@@ -37,7 +37,7 @@ def grams(side: Side, design: Doubles) -> Doubles:
     """Return sum_c y_c y_c' over the cells of each row; `design` (columns, K) to (rows, K, K)."""
     K, pieces = design.shape[1], thread_pieces(side.start)
     matrices = np.zeros((len(side.start) - 1, K, K))
-    in_threads(_add_grams, len(pieces) - 1, pieces, side, design, matrices)
+    over_pieces(_add_grams, pieces, side, design, matrices)
     return matrices
 
 
@@ -62,7 +62,7 @@ def integer_sums(side: Side, design: Longs, values: Longs) -> Longs:
     """
     totals = np.zeros((len(side.start) - 1, design.shape[1]), np.int64)
     pieces = thread_pieces(side.start)
-    in_threads(_add_integers, len(pieces) - 1, pieces, side, design, values, totals)
+    over_pieces(_add_integers, pieces, side, design, values, totals)
     return totals
 
 
@@ -86,7 +86,7 @@ def weighted_sums(items: Side, weights: Ints, rows: Ints) -> Longs:
     """
     sums = np.zeros((len(items.start) - 1, rows.shape[1]), np.int64)
     pieces = thread_pieces(items.start)
-    in_threads(_add_weighted, len(pieces) - 1, pieces, items, weights, rows, sums)
+    over_pieces(_add_weighted, pieces, items, weights, rows, sums)
     return sums
 
 

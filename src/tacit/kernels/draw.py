@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import Longs, equal_pieces, in_threads
+from tacit.kernels import Longs, equal_pieces, over_pieces
 
 GUIDE_BITS = 12
 SCAN = np.uint16(1 << 15)
@@ -53,7 +53,7 @@ def draw_symbols(words: Words, rows: Unsigned, table: Rows, symbols: Unsigned) -
     `words`, `rows` and `symbols`: shape (n,).
     """
     pieces = equal_pieces(len(words), 1)
-    in_threads(_draw_symbols, len(pieces) - 1, pieces, words, rows, table, symbols)
+    over_pieces(_draw_symbols, pieces, words, rows, table, symbols)
 
 
 @njit(nogil=True, cache=True)
@@ -80,7 +80,7 @@ def count_reported(symbols: Symbols, silent: Longs, counts: Longs) -> None:
     `silent` and `counts`: shape (users,).
     """
     pieces = equal_pieces(*symbols.shape)
-    in_threads(_count_reported, len(pieces) - 1, pieces, symbols, silent, counts)
+    over_pieces(_count_reported, pieces, symbols, silent, counts)
 
 
 @njit(nogil=True, cache=True)
@@ -106,7 +106,7 @@ def take_reported(
     `starts`: shape (users,); `slots` and `reported`: (reports,).
     """
     pieces = equal_pieces(*symbols.shape)
-    in_threads(_take_reported, len(pieces) - 1, pieces, symbols, silent, starts, slots, reported)
+    over_pieces(_take_reported, pieces, symbols, silent, starts, slots, reported)
 
 
 @njit(nogil=True, cache=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import equal_pieces, in_threads, thread_count, thread_pieces
+from tacit.kernels import equal_pieces, in_threads, over_pieces, thread_count, thread_pieces
 from tacit.kernels.als import largest_first
 from tacit.kernels.dense import add_gram, add_rows, factor, padded, solve_lower, solve_transposed
 from tacit.kernels.layout import Ints, Side
@@ -365,9 +365,7 @@ def rows_without_fold(
     rows = np.zeros((folds * (len(side.start) - 1), len(precision)))
     pieces = thread_pieces(side.start)
     items = np.ascontiguousarray(items)
-    in_threads(
-        _solve_without, len(pieces) - 1, pieces, side, targets, items, precision, folds, rows
-    )
+    over_pieces(_solve_without, pieces, side, targets, items, precision, folds, rows)
     return rows
 
 
@@ -421,7 +419,7 @@ def prior_means(features: Doubles, weights: Doubles) -> Doubles:
     """
     means = np.zeros((len(features), weights.shape[1]))
     pieces = equal_pieces(len(features), weights.size)
-    in_threads(_add_means, len(pieces) - 1, pieces, features, weights, means)
+    over_pieces(_add_means, pieces, features, weights, means)
     return means
 
 

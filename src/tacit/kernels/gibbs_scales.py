@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import in_threads, thread_pieces
+from tacit.kernels import in_threads, over_pieces, thread_pieces
 from tacit.kernels.als import in_vectors
 from tacit.kernels.dense import FAST
 from tacit.kernels.gibbs_rows import (
@@ -58,7 +58,7 @@ def drawn_spreads(
     indices = np.empty(len(thetas.rows), np.uint8)
     pieces = thread_pieces(cells.start)
     thetas = thetas._replace(design=in_vectors(thetas.design))
-    in_threads(_draw, len(pieces) - 1, pieces, cells, readings, thetas, gumbels.copy(), indices)
+    over_pieces(_draw, pieces, cells, readings, thetas, gumbels.copy(), indices)
     return indices
 
 

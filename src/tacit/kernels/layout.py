@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
-from tacit.kernels import in_threads, thread_pieces
+from tacit.kernels import over_pieces, thread_pieces
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -174,7 +174,7 @@ def row_sums(start: Longs, column: Ints, x: Array) -> Array:
     sums = np.zeros((len(start) - 1, *x.shape[1:]), x.dtype)
     add = _add_numbers if x.ndim == 1 else _add_rows
     pieces = thread_pieces(start)
-    in_threads(add, len(pieces) - 1, pieces, start, column, x, sums)
+    over_pieces(add, pieces, start, column, x, sums)
     return sums
 
 
@@ -203,10 +203,17 @@ def add_product(rows: csr_array, weights: csr_array, scores: Floats) -> None:
     """Add rows @ weights to `scores`, shape (rows, columns of the weights)."""
     left, right = (side.astype(np.float32, copy=False) for side in (rows, weights))
     pieces = thread_pieces(left.indptr.astype(np.int64))
-    in_threads(
-        _add_products, len(pieces) - 1, pieces,
-        left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, scores,
-    )  # fmt: skip
+    over_pieces(
+        _add_products,
+        pieces,
+        left.indptr,
+        left.indices,
+        left.data,
+        right.indptr,
+        right.indices,
+        right.data,
+        scores,
+    )
 
 
 @njit(nogil=True, cache=True)

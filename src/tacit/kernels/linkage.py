@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import Longs, equal_pieces, in_threads
+from tacit.kernels import Longs, equal_pieces, over_pieces
 
 Columns = NDArray[np.unsignedinteger[Any]]
 Codes = NDArray[np.int32]
@@ -34,10 +34,18 @@ def known_places(
     `ties`: outputs, shape (victims, stops); 0 ties where a victim has fewer items.
     """
     pieces = equal_pieces(len(victims), columns.shape[1])
-    in_threads(
-        _known_places, len(pieces) - 1, pieces,
-        victims, known, rows, stops, columns, weights, better, ties,
-    )  # fmt: skip
+    over_pieces(
+        _known_places,
+        pieces,
+        victims,
+        known,
+        rows,
+        stops,
+        columns,
+        weights,
+        better,
+        ties,
+    )
 
 
 @njit(nogil=True, cache=True)
@@ -81,7 +89,7 @@ def task_places(
     `better`, `ties`: outputs, (victims, 1).
     """
     pieces = equal_pieces(len(victims), second.size)
-    in_threads(_task_places, len(pieces) - 1, pieces, victims, first, second, weights, better, ties)
+    over_pieces(_task_places, pieces, victims, first, second, weights, better, ties)
 
 
 @njit(nogil=True, cache=True)

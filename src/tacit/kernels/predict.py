@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from tacit.kernels import Longs, equal_pieces, in_threads
+from tacit.kernels import Longs, equal_pieces, over_pieces
 from tacit.kernels.dense import FAST
 
 Floats = NDArray[np.float32]
@@ -65,9 +65,7 @@ def predict(
         first = float(levels[0] + levels[1]) / 2 - REACH * sigma
         table, per = tabled(levels, sigma), STEPS / sigma
     pieces = equal_pieces(len(users), X.shape[0] * X.shape[2])
-    in_threads(
-        _predict, len(pieces) - 1, pieces, users, items, mu, X, Y, ends, table, first, per, out
-    )
+    over_pieces(_predict, pieces, users, items, mu, X, Y, ends, table, first, per, out)
     return out
 
 
@@ -110,7 +108,7 @@ def median(theta: Floats, levels: Doubles, sigma: float) -> Doubles:
     into cells at midpoints between levels.
     """
     out, pieces = np.empty(theta.shape[1]), equal_pieces(theta.shape[1], theta.shape[0])
-    in_threads(_median, len(pieces) - 1, pieces, theta, levels, sigma, out)
+    over_pieces(_median, pieces, theta, levels, sigma, out)
     return out
 
 
@@ -135,7 +133,7 @@ def bilinear(users: Codes, items: Codes, mu: float, X: Floats, Y: Floats) -> Flo
     `users` and `items`: shape (n,); X: (users, 1 + K), Y: (items, 1 + K).
     """
     theta, pieces = np.empty(len(users), np.float32), equal_pieces(len(users), X.shape[1])
-    in_threads(_bilinear, len(pieces) - 1, pieces, users, items, mu, X, Y, theta)
+    over_pieces(_bilinear, pieces, users, items, mu, X, Y, theta)
     return theta
 
 

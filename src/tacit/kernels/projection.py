@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import Longs, equal_pieces, in_threads, thread_pieces
+from tacit.kernels import Longs, equal_pieces, over_pieces, thread_pieces
 from tacit.kernels.foldin import Home
 from tacit.kernels.layout import Side
 
@@ -45,9 +45,7 @@ def projected(
     """
     entries = np.zeros(len(rows))
     pieces = thread_pieces(side.start)
-    in_threads(
-        _add_entries, len(pieces) - 1, pieces, side, ratings, home, rows, columns, seeds, entries
-    )
+    over_pieces(_add_entries, pieces, side, ratings, home, rows, columns, seeds, entries)
     return entries
 
 
@@ -79,7 +77,7 @@ def lifted(values: Doubles, columns: Columns, seeds: Seeds, shape: tuple[int, in
     blocks = -(-shape[0] // BLOCK)
     lifted = np.zeros((blocks * BLOCK, shape[1]))
     pieces = equal_pieces(blocks, BLOCK * len(values))
-    in_threads(_add_lifted, len(pieces) - 1, pieces, values, columns, seeds, lifted)
+    over_pieces(_add_lifted, pieces, values, columns, seeds, lifted)
     return lifted[: shape[0]]
 
 

@@ -8,10 +8,6 @@ A user's score of an item is the sum of links from their items, plus an inner pr
 Links are few and all added. The product is at most the product of norms (Cauchy-Schwarz): items are
 grouped in panels by norm, largest first, and a panel is skipped if its largest sum of links plus
 the bound is below the user's k-th best score.
-
-Products of a binary sparse matrix: sums over the cells of each row, on all cores.
-
-Cells are added in order, so results do not depend on the cores or on the division of rows.
 """
 
 from collections.abc import Callable
@@ -23,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
-from tacit.kernels import equal_pieces, in_threads
+from tacit.kernels import equal_pieces, over_pieces
 from tacit.kernels.dense import FAST
 from tacit.kernels.layout import Side
 from tacit.kernels.tile import LANES, tile
@@ -52,10 +48,17 @@ def top_k(people: Floats, items: Floats, seen: Side, k: int = 10) -> tuple[Codes
     codes = np.full((len(people), k), -1, np.int32)
     scores = np.full((len(people), k), -np.inf, np.float32)
     pieces = equal_pieces(-(-len(people) // PEOPLE), PEOPLE * items.size)
-    in_threads(
-        _scan, len(pieces) - 1, pieces,
-        people, panels(items), len(items), seen.start, seen.other, codes, scores,
-    )  # fmt: skip
+    over_pieces(
+        _scan,
+        pieces,
+        people,
+        panels(items),
+        len(items),
+        seen.start,
+        seen.other,
+        codes,
+        scores,
+    )
     return codes, scores
 
 
@@ -78,9 +81,7 @@ def best_lists(score: Scorer, seen: Side, n_items: int, k: int) -> Codes:
         scores = np.ascontiguousarray(score(some), dtype=np.float32)
         sound = np.empty(len(scores), np.bool_)
         starts, pieces = seen.start[some.start : some.stop + 1], equal_pieces(*scores.shape)
-        in_threads(
-            _scan_scores, len(pieces) - 1, pieces, scores, starts, seen.other, codes[some], sound
-        )
+        over_pieces(_scan_scores, pieces, scores, starts, seen.other, codes[some], sound)
         if not sound.all():
             raise RequestError("The model predicted a non-finite score.")
     return codes
@@ -237,12 +238,23 @@ def linked_lists(owned: Side, by: LinkedScores, k: int) -> Codes:
     positions[order] = np.arange(len(order), dtype=np.int32)
     sound = np.ones(len(codes), np.bool_)
     pieces = equal_pieces(len(codes), by.items.size)
-    in_threads(
-        _scan_links, len(pieces) - 1, pieces, owned.start, owned.other,
-        by.links.indptr.astype(np.int64), positions[by.links.indices], by.links.data,
-        by.level[order], by.tastes, panels(by.items[order]), lengths[order[::PANEL]] * ROUNDED,
-        positions, order, codes, sound,
-    )  # fmt: skip
+    over_pieces(
+        _scan_links,
+        pieces,
+        owned.start,
+        owned.other,
+        by.links.indptr.astype(np.int64),
+        positions[by.links.indices],
+        by.links.data,
+        by.level[order],
+        by.tastes,
+        panels(by.items[order]),
+        lengths[order[::PANEL]] * ROUNDED,
+        positions,
+        order,
+        codes,
+        sound,
+    )
     if not (sound.all() and np.isfinite(lengths).all()):
         raise RequestError("The model predicted a non-finite score.")
     return codes

@@ -25,8 +25,8 @@ from tacit.models.least_squares.mog_mf import MoGMF as MoGMF
 from tacit.models.lists import LIST_MODELS as LIST_MODELS
 from tacit.models.lists import FittedLists as FittedLists
 from tacit.models.lists import interactions as interactions
-from tacit.models.lists.fitted import list_model as list_model
 from tacit.models.published import item_model as item_model
+from tacit.models.published import list_model as list_model
 from tacit.models.simulated_devices import device_predict as device_predict
 from tacit.models.simulated_devices import fold_in as fold_in
 from tacit.models.svd import SVD as SVD

@@ -15,22 +15,18 @@ from tacit.errors import RequestError, shown
 from tacit.errors import path as given_path
 from tacit.kernels.layout import Side
 from tacit.kernels.predict import bilinear, median, predict
-from tacit.kernels.topk import BLOCK_BYTES, best_lists
 from tacit.models import model_file
+from tacit.models.best_items import ItemRanker, MeanForm
 from tacit.models.distillation import CondensedItems
 from tacit.models.evidence.presence_features import Presence
 from tacit.models.lists.exclusion import with_reported
 from tacit.models.lists.fitted import FittedLists
-from tacit.models.preselection import MeanForm, candidates_for
 from tacit.models.ranking import (
     Id,
     Notify,
     RankedLists,
     checked_length,
-    every_item,
-    expected_gain,
     is_id,
-    rows_of,
     same_for_all,
     say_unknown,
     with_titles,
@@ -46,8 +42,6 @@ Floats = NDArray[np.float32]
 Ids = Iterable[Any]
 """Raw ids: a list, an array, or a polars or pandas series."""
 CO_RATINGS = "statistics of which items are rated together, published with the model"
-BLOCK = 4096
-"""Users whose candidates are ranked at a time."""
 
 
 class Vocabularies(Protocol):
@@ -272,19 +266,9 @@ class Fitted:
         `users`: codes, -1 for the average user, shape (m,). `excluded`: items to exclude, one row
         per user. `rank_by`: as in `recommend`. Returns codes and ratings of shape (m, n), padded
         with -1 and -inf. If there are several draws, items are preselected
-        (`tacit.models.preselection`).
+        (`tacit.models.best_items`).
         """
-        exposure, n_items = self.ranking_exposure(rank_by), len(self.item_ids)
-        codes = np.full((len(users), n), -1, np.int32)
-        size = min(BLOCK, max(1, BLOCK_BYTES // (4 * n_items)))
-        for first in range(0, len(users), size):
-            some = slice(first, min(first + size, len(users)))
-            rows = rows_of(excluded, some)
-            if exposure is None:
-                codes[some] = self._best(users[some], rows, n)
-            else:
-                codes[some] = self._best(users[some], rows, n, exposure.exposures(users[some]))
-        return codes, self._ratings_of(users, codes)
+        return self._ranker.best(users, excluded, n, self.ranking_exposure(rank_by))
 
     def ranking_exposure(self, rank_by: RankBy | None) -> FittedLists | None:
         """Return the exposure to rank by, None for predicted ratings.
@@ -298,53 +282,15 @@ class Fitted:
             raise RequestError("The model has no exposure to rank by; leave out rank_by.")
         return None if rank_by == "rating" else self.exposure
 
-    def _best(self, users: Codes, excluded: Side, n: int, exposures: Floats | None = None) -> Codes:
-        """Return the n best items per user, by gain with `exposures`, shape (users, items)."""
-        form, n_items = self._mean_form, len(self.item_ids)
-        if form is None or candidates_for(n) >= n_items:
-            ratings = every_item(self.predict_codes, users, n_items)(slice(0, len(users)))
-            scores = ratings
-            if exposures is not None:
-                scores = expected_gain(exposures, ratings, self.levels)
-            return best_lists(scores.__getitem__, excluded, n_items, n)
-        candidates = self._candidates(form, users, excluded, n, exposures)
-        scores = self._ratings_of(users, candidates)
-        if exposures is not None:
-            chosen = np.take_along_axis(exposures, np.maximum(candidates, 0), 1)
-            gains = expected_gain(chosen, scores, self.levels)
-            scores = np.where(candidates >= 0, gains, np.float32(-np.inf))
-        order = np.argsort(-scores, axis=1, kind="stable")[:, :n]
-        return np.take_along_axis(candidates, order, 1)
-
-    def _candidates(
-        self, form: MeanForm, users: Codes, excluded: Side, n: int, exposures: Floats | None
-    ) -> Codes:
-        """Return candidates for `_best`, ascending, padded with -1."""
-        rows = form.rows(self.people, users)
-        if exposures is None:
-            return form.candidates(rows, excluded, n)
-        gains = expected_gain(exposures, form.theta(rows, self._levels_of(users)), self.levels)
-        best = best_lists(gains.__getitem__, excluded, gains.shape[1], candidates_for(n))
-        return np.sort(best, axis=1)
-
-    def _levels_of(self, users: Codes) -> Floats:
-        """Return mean ratings of users over all items and draws, on the latent scale."""
-        levels = np.where(users >= 0, self.people[:, users, 0].mean(0), 0)
-        return np.asarray(levels + self.mu.mean(), np.float32)
-
-    def _ratings_of(self, users: Codes, codes: Codes) -> Floats:
-        """Return predicted ratings of each user's items, -inf for -1; shape as `codes`."""
-        each = np.repeat(users, codes.shape[1])
-        predicted = self.predict_codes(each, codes.ravel()).reshape(codes.shape)
-        return np.where(codes >= 0, predicted, np.float32(-np.inf))
-
     @cached_property
-    def _mean_form(self) -> MeanForm | None:
-        """Mean theta by few factors, None for models of one draw, whose predictions are cheap."""
+    def _ranker(self) -> ItemRanker:
         one = self.condensed
-        if one is None or len(self.mu) == 1:
-            return None
-        return MeanForm.of(self.items, one.items[:, 1:])
+        form = None  # predictions of one draw are cheap
+        if one is not None and len(self.mu) > 1:
+            form = MeanForm.of(self.items, one.items[:, 1:])
+        return ItemRanker(
+            self.predict_codes, self.levels, len(self.item_ids), self.mu, self.people, form
+        )
 
     def save(self, path: Path | str) -> None:
         """Write the model to one file, without pickle. Raises `RequestError` if that fails."""

@@ -3,9 +3,8 @@
 Simulates many devices at once for evaluation, on an engine if one is passed. On a real device the
 same solver is `tacit.device.profile`, and the true ratings never leave the device.
 
-Simulated devices in blocks of users, for an engine: local data and the downloaded model.
-
-A user's row, ratings and list depend on the user's cells alone, in the order of items. Results are
+An engine receives blocks of users, each with their local data and the downloaded model. A user's
+row, ratings and list depend on the user's cells alone, in the order of items. Results are
 identical for any division into blocks.
 """
 

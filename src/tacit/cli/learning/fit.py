@@ -146,7 +146,8 @@ def fit(
     _not_drawn_anew(epsilon, state)
     from tacit.experiments.progress import share
     from tacit.experiments.results import writable
-    from tacit.learners import learner, parsed_settings, require_options, with_exposure
+    from tacit.learner_settings import parsed_settings, require_options
+    from tacit.learners import learner, with_exposure
     from tacit.privacy.ledger import epsilon_text
 
     writable(output, read=(file, items_file, people, items))
@@ -201,7 +202,8 @@ def _check_names(
     """
     from tacit.collection.named_plans import check_channels
     from tacit.experiments.defaults import RANDOM
-    from tacit.learners import learner, parsed_settings, require_options
+    from tacit.learner_settings import parsed_settings, require_options
+    from tacit.learners import learner
 
     check_channels([channel], plan or STARS_PLAN)
     if model == RANDOM:

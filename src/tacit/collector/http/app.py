@@ -1,27 +1,25 @@
 """The collector as an ASGI application: one process, one writer, the API routes and the page."""
 
 import asyncio
-import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tacit.collector.http.admission import Admission
 from tacit.collector.http.erasing import Erasing
+from tacit.collector.http.middleware import Middleware
 from tacit.collector.http.upload import UploadHandler
 from tacit.collector.ingest import problems, retention
 from tacit.collector.ingest.enrolment import Enrolment
@@ -33,58 +31,6 @@ from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.store import Held, ReportStore
 from tacit.errors import TacitError
 from tacit.wire.task import Task, loads
-
-# Outermost layer: direct dispatch of uploads, and security headers for everything else.
-
-POLICY = {
-    "content-security-policy": (
-        "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-    ),
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-}
-"""Same origin only, no framing, no MIME sniffing."""
-REPORTS = re.compile(r"/v1/tasks/([^/]+)/reports")
-
-
-Upload = Callable[[str, Scope, Receive, Send], Awaitable[None]]
-"""Answer one upload to the task of an address."""
-
-
-class Middleware:
-    """Dispatches uploads, the most frequent requests, without matching the other routes."""
-
-    def __init__(self, upload: Upload, rest: ASGIApp) -> None:
-        self._upload, self._rest = upload, rest
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._rest(scope, receive, send)
-        elif scope["method"] == "POST" and (task := task_of(scope["path"])) is not None:
-            await self._upload(task, scope, receive, send)
-        else:
-            await self._rest(scope, receive, _with_policy(send))
-
-
-@lru_cache(maxsize=64)
-def task_of(path: str) -> str | None:
-    """Return the task that accepts uploads at this path, None if none."""
-    match = REPORTS.fullmatch(path)
-    return match[1] if match else None
-
-
-def _with_policy(send: Send) -> Send:
-    async def policed(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in POLICY.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return policed
-
 
 # Privacy labels: pages with a task's guarantee, rendered once on first request.
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from tacit.crossdomain.neighbours import Adjusted
 from tacit.crossdomain.x_map.replacement import Draws, Octets, uniform
 from tacit.engines.engine import Engine, cut
-from tacit.kernels.neighbourhood.similar import Near, Pairs, Things, pairs, stacked
+from tacit.kernels.neighbourhood.sensitivity import Pairs, pairs
+from tacit.kernels.neighbourhood.similar import Near, Things, stacked
 from tacit.ratings import Codes
 
 Doubles = NDArray[np.float64]

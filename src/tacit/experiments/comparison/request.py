@@ -24,7 +24,8 @@ from tacit.experiments.defaults import (
     plan_for,
     with_baselines,
 )
-from tacit.learners import Learner, learner, parsed_settings, plugged
+from tacit.learner_settings import parsed_settings
+from tacit.learners import Learner, learner, plugged
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Ratings

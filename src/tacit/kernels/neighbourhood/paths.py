@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import equal_pieces, in_threads
+from tacit.kernels import equal_pieces, over_pieces
 from tacit.kernels.layout import starts
 
 Ints = NDArray[np.int32]
@@ -55,11 +55,12 @@ def reach(sources: Sources, graph: Graph) -> Found:
     counts = np.zeros(len(sources.code), np.int64)
     none = np.zeros(0, np.int64)
     pieces = equal_pieces(len(sources.code), len(graph.place))
-    call = (len(pieces) - 1, pieces, sources.code, graph)
-    in_threads(_reach, *call, none, counts, np.zeros(0, np.int32), np.zeros(0))
+    over_pieces(
+        _reach, pieces, sources.code, graph, none, counts, np.zeros(0, np.int32), np.zeros(0)
+    )
     start = starts(counts)
     other, s = np.empty(start[-1], np.int32), np.empty(start[-1])
-    in_threads(_reach, *call, start, counts, other, s)
+    over_pieces(_reach, pieces, sources.code, graph, start, counts, other, s)
     return Found(start, other, s)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import equal_pieces, in_threads
+from tacit.kernels import equal_pieces, over_pieces
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -67,7 +67,7 @@ def by_items(requests: Asked, shared: Shared) -> NeighbourPredictions:
         np.empty(len(requests.item)), np.zeros(len(requests.item), np.bool_)
     )
     pieces = equal_pieces(len(requests.person), len(shared.circle.row))
-    in_threads(_by_items, len(pieces) - 1, pieces, requests, shared.profiles, shared.circle, answer)
+    over_pieces(_by_items, pieces, requests, shared.profiles, shared.circle, answer)
     return answer
 
 
@@ -77,9 +77,7 @@ def by_people(requests: Asked, shared: Shared) -> NeighbourPredictions:
         np.empty(len(requests.item)), np.zeros(len(requests.item), np.bool_)
     )
     pieces = equal_pieces(len(requests.person), len(shared.circle.row))
-    in_threads(
-        _by_people, len(pieces) - 1, pieces, requests, shared.profiles, shared.circle, answer
-    )
+    over_pieces(_by_people, pieces, requests, shared.profiles, shared.circle, answer)
     return answer
 
 

@@ -4,13 +4,6 @@
 
 Items are compared by the users who rated both, users by the items that both rated. All sums are of
 64-bit integers, so results do not depend on the order of witnesses or on blocks.
-
-Sensitivity of a similarity to one witness, by the formula of X-Map's Theorem 2.
-
-    SS(a, b) = max over x of x_a x_b / (|a'| |b'|), and of (a.b / (|a'| |b'|) - a.b / (|a| |b|))
-
-x: a witness of both; a', b': without that witness. It is not an upper bound (see the page about
-papers).
 """
 
 from collections.abc import Sequence
@@ -20,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels import in_threads, thread_count, thread_pieces
+from tacit.kernels import in_threads, thread_count
 from tacit.kernels.layout import Side
 from tacit.kernels.tile import prefetch
 
@@ -113,79 +106,6 @@ def _select(
         if at >= 0:
             other[n], values[n], likes[n] = at, value[cell], like[cell]
             n += 1
-
-
-class NeighbourLists(NamedTuple):
-    """Lists of neighbours to insert candidates into.
-
-    `near`: the lists, best first, ties by code. `complete`: whether a list contains all earlier
-    candidates, shape (rows,). If not, candidates behind its last entry are ignored. A list without
-    room is not complete any more.
-    """
-
-    near: Near
-    complete: NDArray[np.bool_]
-
-
-def insert(lists: NeighbourLists, at: Longs, offers: Near, columns: Longs, wanted: Wanted) -> None:
-    """Insert candidates into the lists `at`. `offers`: candidates, -1 for none; those of a list are
-    in its column of `columns`."""
-    _insert_all(lists, at, offers, columns, wanted)
-
-
-@njit(cache=True)
-def _insert_all(
-    lists: NeighbourLists, at: Longs, offers: Near, columns: Longs, wanted: Wanted
-) -> None:
-    for n in range(len(at)):
-        row, column = at[n], columns[n]
-        bar = _bar(lists, row, wanted)
-        for candidate in range(len(offers.code)):
-            rank = _rank(offers.s[candidate, column], wanted)
-            if offers.code[candidate, column] >= 0 and rank >= bar:
-                _insert_one(lists, row, offers, candidate, column, wanted)
-                bar = _bar(lists, row, wanted)
-
-
-@njit(cache=True)
-def _bar(lists: NeighbourLists, row: int, wanted: Wanted) -> float:
-    """Return the least rank of a candidate that a list may take."""
-    length = _length(lists.near.code[row])
-    if lists.complete[row]:
-        return -np.inf
-    return _rank(lists.near.s[row, length - 1], wanted) if length else np.inf
-
-
-@njit(cache=True)
-def _length(codes: Ints) -> int:
-    length = len(codes)
-    while length > 0 and codes[length - 1] < 0:
-        length -= 1
-    return length
-
-
-@njit(cache=True)
-def _insert_one(
-    lists: NeighbourLists, row: int, offers: Near, candidate: int, column: int, wanted: Wanted
-) -> None:
-    code, s = offers.code[candidate, column], offers.s[candidate, column]
-    codes, ranks = lists.near.code[row], lists.near.s[row]
-    length, rank = _length(codes), _rank(s, wanted)
-    index = length
-    while index > 0:
-        before = _rank(ranks[index - 1], wanted)
-        if before > rank or (before == rank and codes[index - 1] < code):
-            break
-        index -= 1
-    if index == length and not lists.complete[row]:
-        return
-    if length >= len(codes) - 1:
-        lists.complete[row] = False
-    if index < len(codes):
-        _put(codes, index, code)
-        _put(ranks, index, s)
-        _put(lists.near.same[row], index, offers.same[candidate, column])
-        _put(lists.near.both[row], index, offers.both[candidate, column])
 
 
 def nearest(rows: Things, columns: Things, wanted: Wanted) -> Near:
@@ -289,7 +209,7 @@ def _nearest_each_other(
                 s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
                 if wanted.same and same == 0:
                     continue
-                rank = _rank(s, wanted)
+                rank = rank_of(s, wanted)
                 if rank > bar[row]:
                     bar[row] = _insert(near, row, wanted, columns.code[index], s, same, both)
                 if rank > bar[index]:
@@ -360,12 +280,13 @@ def _consider(
     last = wanted.k - 1
     if wanted.same and same == 0:
         return
-    if near.code[row, last] < 0 or _rank(s, wanted) > _rank(near.s[row, last], wanted):
+    if near.code[row, last] < 0 or rank_of(s, wanted) > rank_of(near.s[row, last], wanted):
         _insert(near, row, wanted, code, s, same, both)
 
 
 @njit(cache=True)
-def _rank(s: float, wanted: Wanted) -> float:
+def rank_of(s: float, wanted: Wanted) -> float:
+    """Return s, or its magnitude if signs are ignored."""
     return s if wanted.signed else abs(s)
 
 
@@ -378,19 +299,19 @@ def _insert(
     Returns the rank that the next one has to exceed.
     """
     codes, ranks, last = near.code[row], near.s[row], wanted.k - 1
-    index, rank = last, _rank(s, wanted)
-    while index > 0 and (codes[index - 1] < 0 or _rank(ranks[index - 1], wanted) < rank):
+    index, rank = last, rank_of(s, wanted)
+    while index > 0 and (codes[index - 1] < 0 or rank_of(ranks[index - 1], wanted) < rank):
         index -= 1
-    _put(codes, index, code)
-    _put(ranks, index, s)
+    put(codes, index, code)
+    put(ranks, index, s)
     if wanted.same or wanted.damping > 0:
-        _put(near.same[row], index, same)
-        _put(near.both[row], index, both)
-    return _rank(ranks[last], wanted) if codes[last] >= 0 else -np.inf
+        put(near.same[row], index, same)
+        put(near.both[row], index, both)
+    return rank_of(ranks[last], wanted) if codes[last] >= 0 else -np.inf
 
 
 @njit(cache=True)
-def _put(numbers: Any, index: int, number: Any) -> None:
+def put(numbers: Any, index: int, number: Any) -> None:
     """Insert a number at an index, and shift the following ones."""
     for j in range(len(numbers) - 1, index, -1):
         numbers[j] = numbers[j - 1]
@@ -420,62 +341,3 @@ def stacked(parts: Sequence[Near], axis: int = 0) -> Near:
 def taken(near: Near, at: Any) -> Near:
     """Return the results at an index of the arrays."""
     return Near(near.code[at], near.s[at], near.same[at], near.both[at])
-
-
-SMALLEST = 1e-6
-
-
-class Pairs(NamedTuple):
-    """Values for every row and column, shape (rows, columns).
-
-    `s`: adjusted cosine. `moved`: |SS|. Both 0 without a common witness.
-    """
-
-    s: Doubles
-    moved: Doubles
-
-
-def pairs(rows: Things, columns: Things) -> Pairs:
-    """Return similarities and |SS|, at least 10^-6; similarity is 0 if a norm without x is 0."""
-    shape = (len(rows.code), len(columns.code))
-    result = Pairs(np.zeros(shape), np.zeros(shape))
-    pieces = thread_pieces(rows.start)
-    in_threads(_pairs, len(pieces) - 1, pieces, rows, columns, result)
-    return result
-
-
-@njit(nogil=True, cache=True)
-def _pairs(piece: int, pieces: Longs, rows: Things, columns: Things, result: Pairs) -> None:
-    for row in range(pieces[piece], pieces[piece + 1]):
-        _row(row, rows, columns, result)
-
-
-@njit(cache=True)
-def _row(row: int, rows: Things, columns: Things, result: Pairs) -> None:
-    n = len(columns.code)
-    dots, seen = np.zeros(n, np.int64), np.zeros(n, np.bool_)
-    alone, least, most = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n)
-    for t in range(rows.start[row], rows.start[row + 1]):
-        x, witness = np.int64(rows.value[t]), rows.other[t]
-        left = max(rows.root[row] ** 2 - float(x) ** 2, 0.0)
-        for c in range(columns.start[witness], columns.start[witness + 1]):
-            j, y = columns.other[c], np.int64(columns.value[c])
-            rest = np.sqrt(left * max(columns.root[j] ** 2 - float(y) ** 2, 0.0))
-            dots[j] += x * y
-            seen[j] = True
-            if rest > 0:
-                alone[j] = max(alone[j], x * y / rest)
-                least[j], most[j] = min(least[j], rest), max(most[j], rest)
-    for j in range(n):
-        norms = rows.root[row] * columns.root[j]
-        if seen[j] and norms > 0 and columns.code[j] != rows.code[row]:
-            result.s[row, j] = dots[j] / norms
-            result.moved[row, j] = _moved(dots[j], norms, alone[j], least[j], most[j])
-
-
-@njit(cache=True)
-def _moved(dot: int, norms: float, alone: float, least: float, most: float) -> float:
-    if most == 0:
-        return SMALLEST
-    nearest = least if dot > 0 else most
-    return max(abs(max(alone, dot / nearest - dot / norms)), SMALLEST)

@@ -1,6 +1,5 @@
 """A fitted top-N model: item-item weights, and the presence matrix of the reports."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, overload
@@ -23,7 +22,7 @@ from tacit.models.lists.exclusion import (
     users_of,
 )
 from tacit.models.lists.interactions import Interactions
-from tacit.models.lists.item_weights import Directions, ItemWeights
+from tacit.models.lists.item_weights import ItemWeights
 from tacit.models.ranking import (
     Id,
     Notify,
@@ -35,12 +34,10 @@ from tacit.models.ranking import (
     say_unknown,
     with_titles,
 )
-from tacit.models.rounded import singles
 from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.vocabulary import Vocabulary, raw_ids
-from tacit.wire.list_model import MOST_BYTES, ItemNeighbours, ListModel, LowRank
 
 Floats = NDArray[np.float32]
 
@@ -254,55 +251,3 @@ class FittedLists:
 def distinguishing(scores: Floats) -> Floats:
     """Return the scores, with 1 for all items of users without any score, shape (users, items)."""
     return np.where(scores.any(1, keepdims=True), scores, np.float32(1))
-
-
-# Conversion of a fitted top-N model to the list model that devices download.
-
-HEADER = 1 << 14
-"""Bytes reserved for the header without its items, more than any guarantee requires."""
-
-
-def list_model(fitted: FittedLists, most: int = MOST_BYTES) -> ListModel:
-    """Return the list model of a fitted top-N model, rounded to half precision.
-
-    Of item-item weights the largest per item are retained, as many as fit into `most` bytes with
-    the rest: all of them up to about 4,000 items. Raises `RequestError` if not even the directions
-    fit, and for other models.
-    """
-    must_be(FittedLists, fitted, "a list model", "pass what `fit` returns for one, such as 'ease'")
-    weights, items = fitted.weights, tuple(fitted.item_ids.ids.to_list())
-    left = most - HEADER - len(json.dumps(items)) - 4 * len(items)
-    low_rank = None if weights.directions is None else _low_rank(weights.directions)
-    if low_rank is not None:
-        left -= len(low_rank.vectors) + 8 * len(items) + 4 * len(low_rank.spectrum)
-    neighbours = None
-    if weights.between is not None:
-        neighbours = _neighbours(weights.between, max(left, 0))
-    popularity = singles(weights.popularity)
-    return ListModel(items, popularity, fitted.guarantee, low_rank=low_rank, neighbours=neighbours)
-
-
-def _low_rank(directions: Directions) -> LowRank:
-    return LowRank(
-        own_scale=singles(directions.left),
-        score_scale=singles(directions.right),
-        spectrum=singles(directions.spectrum),
-        vectors=directions.vectors.astype("<f2").tobytes(),
-    )
-
-
-def _neighbours(between: csr_array | Floats, room: int) -> ItemNeighbours | None:
-    n = between.shape[0]
-    if 2 * n * n <= room:
-        dense = between.toarray() if isinstance(between, csr_array) else between
-        return ItemNeighbours(n, b"", dense.astype("<f2").tobytes())
-    index_type = "<u2" if n <= 1 << 16 else "<u4"
-    count = room // (n * (np.dtype(index_type).itemsize + 2))
-    if count == 0:
-        return None
-    indices, values = np.empty((n, count), index_type), np.empty((n, count), "<f2")
-    for item in range(n):
-        row = between[[item]].toarray()[0] if isinstance(between, csr_array) else between[item]
-        largest = np.sort(np.argpartition(-np.abs(row), count - 1)[:count])
-        indices[item], values[item] = largest, row[largest]
-    return ItemNeighbours(count, indices.tobytes(), values.tobytes())

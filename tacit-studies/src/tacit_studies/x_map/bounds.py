@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.crossdomain.x_map.private_neighbours import RHO, in_turn, truncation
 from tacit.crossdomain.x_map.replacement import Draws, uniform
-from tacit.kernels.neighbourhood.similar import SMALLEST
+from tacit.kernels.neighbourhood.sensitivity import SMALLEST
 
 Doubles = NDArray[np.float64]
 

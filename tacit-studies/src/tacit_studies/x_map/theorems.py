@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.crossdomain.domains import Domains
 from tacit.experiments.progress import bar
-from tacit.kernels.neighbourhood.similar import SMALLEST
+from tacit.kernels.neighbourhood.sensitivity import SMALLEST
 from tacit.ratings import Ratings
 from tacit.reporting.table import NOTHING, Table
 from tacit_studies.claim import ClaimVerdict, PaperClaim, StudyResult
