@@ -1,7 +1,7 @@
 """Rankings of the catalogue by a rating model, by predicted rating or by expected gain.
 
-Predictions of a model with several draws are means over them. Its candidates are preselected by
-the mean of theta, in few factors: the mean over D draws with K factors each is one inner product of D K numbers,
+A model with several draws predicts their mean. Its candidates are preselected by mean theta. The
+mean over D draws with K factors each is one inner product of D K numbers,
 
     mean_d x_ud . y_id = p_u . z_i,    p_u = x_ud / D for all d,  z_i = y_id for all d,
 
