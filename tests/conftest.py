@@ -61,8 +61,12 @@ JOKES = b"2,1.5,99,-3.25\n"
 
 
 def pytest_collection_finish() -> None:
-    """Four thousand collected tests stay to the end: no need to walk over them again and again."""
+    """Collect garbage less often, and never walk over the collected tests, which stay to the end.
+
+    With Python's own threshold of 700 objects, collections are a twentieth of the CPU time.
+    """
     gc.freeze()
+    gc.set_threshold(100_000)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ import hashlib
 import math
 import os
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -168,6 +169,7 @@ class Replacements(NamedTuple):
     target: Codes
 
 
+@lru_cache(maxsize=4)
 def weights(epsilon: str) -> NDArray[np.int64]:
     """Return the weight of each X-Sim from -1 to 1 in steps of 2^-10, shape (2049,).
 
@@ -183,7 +185,9 @@ def weights(epsilon: str) -> NDArray[np.int64]:
         )
     lowest = 1 << TOTAL_BITS - math.ceil(float(nats) / 2 / math.log(2))
     ladder = (exp_lower(nats * step / (4 * STEPS)) for step in range(2 * STEPS + 1))
-    return np.array([int(lowest * rung) for rung in ladder], np.int64)
+    table = np.array([int(lowest * rung) for rung in ladder], np.int64)
+    table.flags.writeable = False  # one array for all calls
+    return table
 
 
 def drawn(extension: Extension, n_items: int, epsilon: str, draws: Draws, engine: Engine) -> Codes:

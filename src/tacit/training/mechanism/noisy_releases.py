@@ -106,7 +106,7 @@ class IntegerNoise:
             heads[going[~tossed]] = False
             units[going] -= 1
             going = going[tossed & (units[going] > 0)]
-        alive = np.flatnonzero(heads)
+        alive = np.flatnonzero(heads & (rest > 0))  # exp(0) = 1 needs no coin
         heads[alive] = self._small_exp_coin(rest[alive], denominator)
         return heads
 
