@@ -17,7 +17,6 @@ from tacit.channels import (
 from tacit.channels.table import Channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Catalogue, Rated, Sample
-from tacit.crossdomain.domains import Domains
 from tacit.device.client import Client
 from tacit.device.transport import Answer
 from tacit.errors import DataError, RequestError
@@ -140,13 +139,7 @@ def test_a_training_on_ratings_refuses_interactions(name, mode, interactions):
         fit(name, interactions, epsilon="1", mode=mode)
 
 
-def test_systems_across_domains_and_star_metrics_refuse_interactions(interactions):
-    """A trial holds domains, so none of the systems ever sees any."""
-    parts = [replace(interactions, name=name) for name in ("books", "films")]
-    with pytest.raises(RequestError, match=r"across domains .* got implicit feedback"):
-        Domains.join(parts)
-    with pytest.raises(RequestError, match=r"across domains .* got implicit feedback"):
-        Domains(interactions, ("books", "films"), (0, 30, 60))
+def test_the_relevance_of_a_rating_requires_stars():
     with pytest.raises(RequestError, match=r"got implicit feedback"):
         relevant_from(ONE)
 

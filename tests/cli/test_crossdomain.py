@@ -155,3 +155,23 @@ def test_an_engine_that_does_not_exist_is_refused_before_anything_is_read(run, t
     status, _, said = run("crossdomain", absent, absent, "--master", "spark://host:7077")
     assert status == 1
     assert "--engine spark" in said
+
+
+def test_interactions_get_lists_and_no_single_user(run, files, tmp_path):
+    pair = files("films.csv", FILMS), files("books.csv", BOOKS)
+    status, printed, said = run(
+        "crossdomain", *pair, "--implicit", "--model", "ease", "--epsilon", "2",
+        "--report", tmp_path / "r.html",
+    )  # fmt: skip
+    assert status == 0
+    assert "ignored, because the data are implicit feedback" in said
+    assert "top-20 lists; epsilon per slot" in printed
+    assert "mean absolute error" not in printed
+    assert "NDCG@20" in (tmp_path / "r.html").read_text()
+    status, _, said = run("crossdomain", *pair, "--implicit", "--user", 4)
+    assert status == 2
+    assert "--user" in said
+    assert "requires ratings" in said
+    status, _, said = run("crossdomain", *pair, "--implicit", "--model", "x-map")
+    assert status == 1
+    assert "model must be one of popularity, ease, graph-filter for implicit feedback" in said

@@ -43,7 +43,9 @@ def test_each_of_the_terms_has_its_line_and_the_guess_is_last(rows):
     ]
     lines = [told for _, told in words.linked]
     found = of(rows, 3.0)[("8 random items with stars", "top-1")]
-    assert lines[1].startswith(f"{100 * found.value:.2g} % of users; ")
+    percent, _, rest = lines[1].partition(" % of users; ")
+    assert rest
+    assert float(percent) == pytest.approx(100 * found.value, rel=0.05)  # two digits
     assert lines[3].startswith(f"{100 / 120:.2g} % of users")
     assert any("as sensitive as the ratings" in part for part in words.said)
 

@@ -55,7 +55,7 @@ def test_trainings(name):
     assert one.items == other.items == tuple(ITEMS)
     assert one.guarantee.uncovered == ()
     one, other = models(neighbours())
-    assert (len(one.items), len(other.items)) == (50, 51)
+    assert len(other.items) == len(one.items) + 1
     assert one.guarantee.uncovered == GAP
     assert one.guarantee.sentence.endswith(
         "Not covered: the catalogue and the set of people, inferred from "

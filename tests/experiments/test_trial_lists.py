@@ -36,6 +36,11 @@ KINDS = [
 ]
 
 
+def films(domains):
+    """The number of items of the target."""
+    return domains.bounds[2] - domains.bounds[1]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Told:
     """Tells what `opinion` says of each cell, and keeps what it was asked in `asked`."""
@@ -193,13 +198,13 @@ def test_what_was_kept_is_in_no_list_even_if_all_else_is_disliked(domains):
     trial = SPLIT.hide(domains, 1, 0).trial
     catalogue = AskedCatalogue.of(trial)
     low = np.full(len(catalogue.trial.items), -9.0)
-    found = catalogue.lists(Predicted(low, low < 0), length=40)
+    found = catalogue.lists(Predicted(low, low < 0), length=films(domains))
     shown = [
         {(who, item + domains.bounds[1]) for item in codes if item >= 0}
         for who, codes in zip(trial.people.tolist(), found.tolist(), strict=True)
     ]
     assert not set.union(*shown) & cells(trial)
-    assert {len(films) for films in shown} == {40 - SPLIT.keep}
+    assert {len(some) for some in shown} == {films(domains) - SPLIT.keep}
 
 
 def test_floors_have_lists_and_no_errors_and_run_once_a_trial(domains):
@@ -328,8 +333,10 @@ def test_a_number_that_is_none_is_refused_wherever_it_is(domains, told):
 def test_more_predictions_than_there_is_memory_for_are_refused_before_a_system_is_asked(
     domains, told, monkeypatch
 ):
-    monkeypatch.setattr(list_trials, "MOST_SCORES", 12 * 40 - 1)
-    with pytest.raises(RequestError, match="12 test users and 40 items require 480 predictions"):
+    people, items = len(SPLIT.hide(domains, 1, 0).trial.people), films(domains)
+    monkeypatch.setattr(list_trials, "MOST_SCORES", people * items - 1)
+    refused = f"{people} test users and {items} items require {people * items} predictions"
+    with pytest.raises(RequestError, match=refused):
         measure(domains, Told(), with_lists=True)
     assert Told.asked == ()
     monkeypatch.setattr(list_trials, "MOST_SCORES", 12 * 40)

@@ -1,11 +1,13 @@
 """Cross-domain recommendation: predict in a target domain from ratings in a source domain."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from tacit import registry
 from tacit.crossdomain.systems.emcdr import EMCDR as EMCDR
 from tacit.crossdomain.systems.emcdr import TasteMap as TasteMap
+from tacit.crossdomain.systems.item_lists import ItemLists as ItemLists
 from tacit.crossdomain.systems.item_means import Constant as Constant
 from tacit.crossdomain.systems.item_means import ItemMeans as ItemMeans
 from tacit.crossdomain.systems.knn import KNN as KNN
@@ -17,7 +19,10 @@ from tacit.crossdomain.x_map.strict import StrictMap as StrictMap
 from tacit.crossdomain.x_map.x_map import EVERYBODY
 from tacit.crossdomain.x_map.x_map import XMap as XMap
 from tacit.errors import RequestError
+from tacit.models.lists import EASE, GraphFilter, Popularity
 from tacit.training import DPALS, DPCovariance
+
+PRIVACY = ("none", "strict")
 
 CONSTANTS: tuple[System, ...] = (Constant(), Constant(level=False))
 """Baselines of every trial."""
@@ -48,11 +53,23 @@ MEMBERS: tuple[System, ...] = (
 ON_SPARK: tuple[System, ...] = (MllibALS(),)
 """Systems that require Spark."""
 
-SYSTEMS: dict[str, tuple[System, ...]] = {
-    name: tuple(member for member in (*MEMBERS, *ON_SPARK) if member.name == name)
-    for name in dict.fromkeys(member.name for member in (*MEMBERS, *ON_SPARK))
-}
-"""Systems by name."""
+OF_INTERACTIONS: tuple[System, ...] = (
+    ItemLists(model=Popularity(), mode="strict"),
+    *(ItemLists(model=model, mode=m) for model in (EASE(), GraphFilter()) for m in PRIVACY),
+)
+"""Systems that rank items by implicit feedback, one per name and mode. Popularity without privacy
+is a baseline of every trial with lists."""
+
+
+def _by_name(members: Sequence[System]) -> dict[str, tuple[System, ...]]:
+    names = dict.fromkeys(member.name for member in members)
+    return {name: tuple(m for m in members if m.name == name) for name in names}
+
+
+SYSTEMS = _by_name((*MEMBERS, *ON_SPARK))
+"""Systems that predict ratings, by name."""
+LIST_SYSTEMS = _by_name(OF_INTERACTIONS)
+"""Systems that rank items by implicit feedback, by name."""
 
 MODES = ("strict", "faithful", "both")
 
@@ -63,7 +80,7 @@ def systems(name: str, mode: str = "strict") -> tuple[System, ...]:
 
     Raises `RequestError` for an unknown name or mode.
     """
-    members = registry.named(SYSTEMS, name, "system")
+    members = registry.named(SYSTEMS | LIST_SYSTEMS, name, "system")
     if mode not in MODES:
         raise RequestError(f"mode must be one of {', '.join(MODES)}, got '{mode}'.")
     return tuple(m for m in members if m.mode in ("none", mode) or mode == "both")

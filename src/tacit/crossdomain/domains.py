@@ -20,16 +20,12 @@ class Domains:
     """Ratings of several domains under one vocabulary of users and one of items.
 
     `ratings`: of all domains. `names`: of the domains. `bounds`: the items of domain d have the
-    indices `bounds[d]` to `bounds[d + 1]`, exclusive, shape (domains + 1,). Raises `RequestError`
-    for implicit feedback: every system requires ratings.
+    indices `bounds[d]` to `bounds[d + 1]`, exclusive, shape (domains + 1,).
     """
 
     ratings: Ratings
     names: tuple[str, ...]
     bounds: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        self.ratings.scale.require_stars("A system that recommends across domains")
 
     @classmethod
     def join(cls, sources: Sequence[object]) -> Self:

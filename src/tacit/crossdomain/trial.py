@@ -31,6 +31,10 @@ class Trial:
     users: Codes
     items: Codes
 
+    def require_stars(self) -> None:
+        """Raise `RequestError` for implicit feedback, which has no ratings to predict."""
+        self.domains.ratings.scale.require_stars("A system that predicts ratings across domains")
+
     @property
     def in_target(self) -> Mask:
         """Mask of the known ratings in the target domain."""

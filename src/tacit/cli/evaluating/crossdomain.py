@@ -90,6 +90,7 @@ def crossdomain(
     report: Annotated[Path | None, typer.Option(help="Write a report to this file (HTML).")] = None,
     format: Format = None,
     scale: Scale = None,
+    implicit: options.Implicit = False,
     columns: Columns = None,
     rounding: Rounding = None,
     catalogue: Annotated[
@@ -108,7 +109,8 @@ def crossdomain(
     The command holds out users' ratings in the target domain and predicts them from the source
     domains. Users are matched across domains by id. All non-private systems run as baselines, in
     addition to the systems of the selected mode. With --json, an interrupted run resumes when the
-    command is run again.
+    command is run again. With --implicit, the systems rank the target's items by interactions, and
+    popularity in the target is the baseline.
 
     Examples:
 
@@ -117,27 +119,34 @@ def crossdomain(
         tacit crossdomain book-ratings.csv film-ratings.csv --model item-offset,remote-user --k 5,50
 
         tacit crossdomain films.csv books.csv --user 17 --titles items.parquet
+
+        tacit crossdomain book-clicks.csv film-clicks.csv --implicit --epsilon 1,2,4
     """
     if len(data) < 2:
         raise typer.BadParameter(
             "expected at least a source and a target", param_hint="SOURCE... TARGET"
         )
     from tacit.experiments.results import ROWS, writable
+    from tacit.scale import THERE
 
     read = (*data, *(catalogue or ()), people, titles)
     writable(json, read=read, beside=ROWS)
     writable(report, read=read)
     spark = options.spark_master(engine, master)
+    scale = options.scale_of(scale, implicit)
+    if user is not None and scale == THERE:
+        raise typer.BadParameter("requires ratings, not implicit feedback", param_hint="--user")
 
     from tacit.cli.engines import on_spark
     from tacit.cli.evaluating.execution import execute
-    from tacit.crossdomain import MEMBERS, SYSTEMS
+    from tacit.crossdomain import LIST_SYSTEMS, MEMBERS, SYSTEMS
     from tacit.engines.engine import Local
     from tacit.experiments.comparison.request import epsilon_texts
     from tacit.experiments.crossdomain.trials import TrialRequest
     from tacit.reporting.page import Provenance
 
-    every = SYSTEMS if spark else dict.fromkeys(member.name for member in MEMBERS)
+    of_ratings = SYSTEMS if spark else dict.fromkeys(member.name for member in MEMBERS)
+    every = LIST_SYSTEMS if scale == THERE else of_ratings
     typed = options.typed_options(context)
     models = options.names(model) if model else tuple(every)
     if user is not None:

@@ -51,6 +51,7 @@ class Constant:
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """Predict as `System.predict`."""
         del engine, epsilon  # one pass over the ratings, without a guarantee
+        trial.require_stars()
         values = np.full(
             len(trial.items), self._value(trial.domains.ratings.where(trial.in_target))
         )
@@ -86,6 +87,7 @@ class ItemMeans:
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """Predict as `System.predict`. Raises `RequestError` in strict mode without an epsilon."""
         del engine  # one pass over the ratings
+        trial.require_stars()
         if self.mode == "none":
             return TrialPredictions(Predicted(self._plain(trial), self._covered(trial)), NO_PRIVACY)
         if epsilon is None:

@@ -57,6 +57,7 @@ class KNN:
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """Predict as `System.predict`."""
         del epsilon  # without a guarantee
+        trial.require_stars()
         how = Neighbours(self.k, 0.0, self.damping)
         profile: TargetProfiles = whole(trial) if self.linked else own(trial)
         columns = (
@@ -86,6 +87,7 @@ class RemoteUser:
     def predict(self, trial: Trial, *, engine: Engine, epsilon: str | None) -> TrialPredictions:
         """Predict as `System.predict`."""
         del epsilon  # without a guarantee: neighbours' ratings are not perturbed
+        trial.require_stars()
         how = Neighbours(self.k)
         alike = compare_profiles(elsewhere(trial), trial, "user")
         candidates = np.flatnonzero(trial.domains.members(trial.target)).astype(np.int32)

@@ -76,6 +76,7 @@ class MllibALS:
         Raises `RequestError` for another engine than Spark.
         """
         del epsilon  # without a guarantee
+        trial.require_stars()
         if not isinstance(engine, Spark):
             raise RequestError(
                 "mllib-als runs on Spark only; use --engine spark, or leave out mllib-als."

@@ -136,6 +136,7 @@ class XMap:
         without privacy. The result is the same with and without. Raises as `predict` does, and
         `RequestError` for a memory that the system cannot use.
         """
+        trial.require_stars()
         budget = self.budget(epsilon)
         if memory is not None and (budget is not None or self.variant == "user"):
             raise RequestError(

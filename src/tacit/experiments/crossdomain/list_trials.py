@@ -5,7 +5,7 @@ Top-N lists of the target domain in a trial: the cells to predict, and the metri
 A list ranks all target items except those that the user kept, by predicted rating, ties by item
 index (lower first). The curator or the user's device makes it. Both hold the kept ratings, so the
 exclusion uses no hidden information. Relevant items have hidden ratings of at least three quarters
-of the scale.
+of the scale. Every hidden interaction is relevant.
 """
 
 import math
@@ -25,10 +25,9 @@ from tacit.crossdomain.trial import (
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.experiments.defaults import POPULARITY, RANDOM
-from tacit.experiments.metric_columns import MOST_SCORES, figure_columns
+from tacit.experiments.metric_columns import MOST_SCORES, figure_columns, relevant_rating
 from tacit.kernels.layout import Side, by_user
 from tacit.kernels.topk import best_lists
-from tacit.metrics.accuracy import relevant_from
 from tacit.metrics.lists import LENGTH, ListFigures, list_figures
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.ratings import Codes
@@ -126,7 +125,7 @@ class AskedCatalogue:
 
     def _figures(self, hidden: HeldOut, lists: Codes) -> ListFigures:
         domains, target = self.trial.domains, self.trial.target
-        wanted = hidden.values >= relevant_from(domains.ratings.scale)
+        wanted = hidden.values >= relevant_rating(domains.ratings.scale, None)
         cells = _places(hidden.trial)[wanted]
         people, items = (part.astype(np.int32) for part in np.divmod(cells, _items(self.trial)))
         rated = domains.ratings.items[self.trial.in_target] - domains.bounds[target]

@@ -9,12 +9,11 @@ from tacit.experiments.crossdomain.rows import (
     behind,
     claimed,
     digits_of,
-    list_table,
     listed,
     mean,
     promises,
     rated,
-    table,
+    tables,
     varied,
 )
 from tacit.experiments.guarantee_text import either
@@ -33,7 +32,7 @@ def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:
         promises=promises([row for row in rows if row.claim_valid is not False]),
         failed=_failed([row for row in rows if row.claim_valid is False]),
         figures=report_figures(rows),
-        tables=[table(rows), *([list_table(rows)] if listed(rows) else [])],
+        tables=tables(rows),
         behind=behind(rows),
         method=_method(rows) if rows else None,
         run=run,

@@ -19,6 +19,12 @@ Point = tuple[object, ...]
 """Values of the axes that vary."""
 CONSTANTS = ("constant", "constant-mean")
 """Systems that predict one rating for all users and items."""
+COMPARED = (
+    ("mae", "MAE", "the best constant", CONSTANTS),
+    ("mae_rounded", "rounded MAE", "the best constant", CONSTANTS),
+    ("ndcg_at_20", "NDCG@20", "popularity", (POPULARITY,)),
+)
+"""Metrics in which strict systems are compared with baselines: column, heading, baseline, names."""
 BASELINES = {(name, "none") for name in (*CONSTANTS, "item-average", RANDOM, POPULARITY)}
 """Systems and modes that are non-personalized, non-private baselines."""
 
@@ -165,45 +171,55 @@ def as_text(rows: Sequence[TrialRow]) -> str:
     """Return the tables for a terminal, then the guarantees. Empty without rows."""
     if not rows:
         return ""
-    shown = [table(rows), *([list_table(rows)] if listed(rows) else [])]
-    return "\n\n".join([*map(text, shown), *behind(rows), "\n".join(promises(rows))])
+    return "\n\n".join([*map(text, tables(rows)), *behind(rows), "\n".join(promises(rows))])
+
+
+def tables(rows: Sequence[TrialRow]) -> list[Table]:
+    """Return the table of predicted ratings and that of lists, where there are any."""
+    of_lists = [list_table(rows)] if listed(rows) else []
+    return [table(rows), *of_lists] if rated(rows) or not of_lists else of_lists
 
 
 def behind(rows: Sequence[TrialRow]) -> list[str]:
-    """Return a sentence per error for which strict systems are not ahead of the best constant.
+    """Return a sentence per metric in which strict systems are not ahead of a baseline: of the best
+    constant in errors, of popularity in lists.
 
-    A system is ahead if its mean error, at the decimals of the table, is below that of the best
-    constant of the same trials.
+    A system is ahead if its mean, at the decimals of the table, is better than that of the best
+    baseline of the same trials.
     """
     return [
-        f"Not ahead of the best constant in {what}: {'; '.join(systems)}."
-        for metric, what in (("mae", "MAE"), ("mae_rounded", "rounded MAE"))
-        if (systems := _behind(rated(rows), metric))
+        f"Not ahead of {baseline} in {what}: {'; '.join(systems)}."
+        for metric, what, baseline, names in COMPARED
+        if (systems := _behind([row for row in rows if measured([row], metric)], metric, names))
     ]
 
 
-def _behind(rows: Sequence[TrialRow], metric: str) -> list[str]:
-    """Return the strict systems, at points of the sweep, that are not ahead of a constant."""
+def _behind(rows: Sequence[TrialRow], metric: str, baselines: Sequence[str]) -> list[str]:
+    """Return the strict systems, at points of the sweep, that are not ahead of a baseline."""
     digits, fixed = digits_of(rows, metric), ("k", "decay")
     trials = [name for name in varied(rows) if name not in fixed]
-    constants: dict[Point, list[TrialRow]] = {}
+    better = -1 if metric in LISTS else 1  # the sign under which lower is better
+    known: dict[Point, list[TrialRow]] = {}
     systems: dict[tuple[str, str, Point, Point], list[TrialRow]] = {}
     for row in rows:
         point = tuple(getattr(row, name) for name in trials)
-        if row.model in CONSTANTS:
-            constants.setdefault(point, []).append(row)
+        if row.model in baselines and row.mode == "none":
+            known.setdefault(point, []).append(row)
         elif row.mode == "strict":
             settings = tuple(getattr(row, name) for name in fixed)
             systems.setdefault((row.method, row.claim, point, settings), []).append(row)
 
-    def best(constant: Sequence[TrialRow]) -> float:
-        each = ([row for row in constant if row.model == name] for name in CONSTANTS)
-        return min((round(mean(one, metric), digits) for one in each if one), default=math.inf)
+    def rounded(group: Sequence[TrialRow]) -> float:
+        return better * round(mean(group, metric), digits)
+
+    def best(baseline: Sequence[TrialRow]) -> float:
+        each = ([row for row in baseline if row.model == name] for name in baselines)
+        return min((rounded(one) for one in each if one), default=math.inf)
 
     return [
         ", ".join([method, claim, *_at(trials, point)])
         for (method, claim, point, _), mine in systems.items()
-        if round(mean(mine, metric), digits) >= best(constants.get(point, []))
+        if rounded(mine) >= best(known.get(point, []))
     ]
 
 

@@ -131,13 +131,16 @@ class TrialRequest:
         others = (
             f"{member.name} ({member.mode})"
             for name in self.models
-            for member in crossdomain.SYSTEMS[name]
+            for member in crossdomain.systems(name, "both")
             if member.mode not in ("none", self.mode) and self.mode != "both"
         )
         return tuple(dict.fromkeys(others))
 
     def cells(self, domains: Domains) -> list[TrialCell]:
-        """Return all cells. Those of one trial are consecutive."""
+        """Return all cells. Those of one trial are consecutive. Raises `RequestError` for ratings
+        where a system ranks implicit feedback, and the reverse."""
+        implicit = domains.ratings.scale.has_one_level
+        self._check_kind(implicit)
         data = domains.ratings.fingerprint
         target = range(len(domains.names))[self.target]
         return [
@@ -149,11 +152,11 @@ class TrialRequest:
                 epsilon=epsilon,
                 protocol=protocol,
                 seed=seed,
-                lists=self.lists,
+                lists=self.lists or implicit,
             )
             for seed in range(self.seeds)
             for protocol in self._protocols()
-            for system, epsilon in (*self.claims(), *self._constants(), *self._floors(seed))
+            for system, epsilon in (*self.claims(), *self._baselines(seed, implicit=implicit))
         ]
 
     def experiment(
@@ -182,13 +185,21 @@ class TrialRequest:
             else:
                 yield from product(self._parted(system), self.epsilons)
 
-    def _constants(self) -> list[tuple[System, None]]:
-        """Return the constant baselines, which are part of every trial, unless they are named."""
-        return [(each, None) for each in crossdomain.CONSTANTS if each.name not in self.models]
+    def _baselines(self, seed: int, *, implicit: bool) -> list[tuple[System, None]]:
+        """Return the constants, unless they are named, where ratings are predicted, and the
+        baselines of lists where lists are evaluated."""
+        constants = [each for each in crossdomain.CONSTANTS if each.name not in self.models]
+        lists = list_baselines(seed) if self.lists or implicit else ()
+        return [(each, None) for each in (*(() if implicit else constants), *lists)]
 
-    def _floors(self, seed: int) -> list[tuple[System, None]]:
-        """Return the baselines of lists, if lists are evaluated."""
-        return [(baseline, None) for baseline in list_baselines(seed)] if self.lists else []
+    def _check_kind(self, implicit: bool) -> None:
+        known = crossdomain.LIST_SYSTEMS if implicit else crossdomain.SYSTEMS
+        for name in self.models:
+            if name not in known:
+                data = "implicit feedback" if implicit else "ratings"
+                raise RequestError(
+                    f"model must be one of {', '.join(known)} for {data}, got '{name}'."
+                )
 
     def _parted(self, system: System) -> list[System]:
         """Return the system at every neighbour epsilon, if its guarantee has two parts."""
@@ -243,7 +254,7 @@ def _figures(
     """Return the metric columns, None for those that were not measured."""
     require_finite(predicted)
     metrics: dict[str, float | None] = dict.fromkeys(FIGURES)
-    if not isinstance(system, ListBaseline):
+    if not isinstance(system, ListBaseline | crossdomain.ItemLists):
         ratings = predicted if catalogue is None else catalogue.of_hidden(predicted)
         metrics |= score(hidden.values, ratings, hidden.trial.domains.ratings.scale)._asdict()
     if catalogue is None or system in crossdomain.CONSTANTS:  # a constant ranks no items
