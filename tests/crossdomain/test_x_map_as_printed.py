@@ -49,9 +49,9 @@ def significances(table):
 
 
 def strongest(s, i, others):
-    """The K of `others` that are most like i, by |s|."""
+    """The K of `others` that are most like i, by |s|, of which rounding must not decide a tie."""
     joined = [j for j in others if s[i, j]]
-    return sorted(joined, key=lambda j: (-abs(s[i, j]), j))[:K]
+    return sorted(joined, key=lambda j: (-round(abs(s[i, j]), 9), j))[:K]
 
 
 def naive_edges(trial):
