@@ -105,13 +105,15 @@ def compared(ratings):
 
 
 def naive_moved(around, i, j):
-    """SS as printed, over the witnesses of both."""
+    """SS as printed, over the witnesses of both; 2 where it tends to infinity."""
     a, b = np.nan_to_num(around[:, i]), np.nan_to_num(around[:, j])
     whole = a @ b / math.sqrt(a @ a) / math.sqrt(b @ b)
     found = []
     for x in np.flatnonzero(~np.isnan(around[:, i]) & ~np.isnan(around[:, j])):
-        rest = math.sqrt(a @ a - a[x] ** 2) * math.sqrt(b @ b - b[x] ** 2)
-        if rest > 1e-9:
+        rest = math.sqrt(max(a @ a - a[x] ** 2, 0)) * math.sqrt(max(b @ b - b[x] ** 2, 0))
+        if rest < 1e-7 and a[x] * b[x] != 0:
+            return whole, 2.0
+        if rest > 1e-7:
             found += [a[x] * b[x] / rest, a @ b / rest - whole]
     return whole, max(found) if found else 0.0
 
@@ -138,6 +140,16 @@ def test_a_negative_sensitivity_is_guarded():
     found = pairs(alike.rows(both), alike.columns(both))
     assert found.s[0, 1] == pytest.approx(-1)
     assert found.moved[0, 1] > 0
+
+
+@pytest.mark.parametrize("other", [[4.0, np.nan], [2.0, np.nan]])
+def test_a_pair_with_one_rater_has_the_largest_sensitivity(other):
+    """Without that rater a norm is 0, and the formula tends to infinity."""
+    alike = compared(np.array([[5.0, *other, 1.0], [np.nan, np.nan, 3.0, 2.0]]))
+    everything = np.arange(4, dtype=np.int32)
+    found = pairs(alike.rows(everything), alike.columns(everything))
+    assert found.moved[0, 1] == 2
+    assert abs(found.s[0, 1]) == pytest.approx(1, abs=1e-3)
 
 
 def test_truncation_as_printed():

@@ -3,10 +3,11 @@
     SS(a, b) = max over x of x_a x_b / (|a'| |b'|), and of (a.b / (|a'| |b'|) - a.b / (|a| |b|))
 
 x: a witness of both; a', b': without that witness. It is not an upper bound (see the page about
-papers).
+papers). Where |a'| or |b'| is 0 the formula tends to infinity, and SS is 2, the largest change of a
+cosine.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -18,6 +19,10 @@ from tacit.kernels.neighbourhood.similar import Things
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 SMALLEST = 1e-6
+LARGEST = 2.0
+"""SS where a norm without a witness is 0."""
+ZERO = 1e-9
+"""The share of a squared norm up to which the rest without a witness is rounding."""
 
 
 class Pairs(NamedTuple):
@@ -31,7 +36,7 @@ class Pairs(NamedTuple):
 
 
 def pairs(rows: Things, columns: Things) -> Pairs:
-    """Return similarities and |SS|, at least 10^-6; similarity is 0 if a norm without x is 0."""
+    """Return similarities, and |SS|, at least 10^-6. |SS| is 2 if a norm without a witness is 0."""
     shape = (len(rows.code), len(columns.code))
     result = Pairs(np.zeros(shape), np.zeros(shape))
     pieces = thread_pieces(rows.start)
@@ -50,22 +55,35 @@ def _row(row: int, rows: Things, columns: Things, result: Pairs) -> None:
     n = len(columns.code)
     dots, seen = np.zeros(n, np.int64), np.zeros(n, np.bool_)
     alone, least, most = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n)
+    endless = np.zeros(n, np.bool_)
     for t in range(rows.start[row], rows.start[row + 1]):
         x, witness = np.int64(rows.value[t]), rows.other[t]
-        left = max(rows.root[row] ** 2 - float(x) ** 2, 0.0)
+        left = _rest(rows.root[row], x)
         for c in range(columns.start[witness], columns.start[witness + 1]):
             j, y = columns.other[c], np.int64(columns.value[c])
-            rest = np.sqrt(left * max(columns.root[j] ** 2 - float(y) ** 2, 0.0))
+            rest = np.sqrt(left * _rest(columns.root[j], y))
             dots[j] += x * y
             seen[j] = True
             if rest > 0:
                 alone[j] = max(alone[j], x * y / rest)
                 least[j], most[j] = min(least[j], rest), max(most[j], rest)
+            elif x * y != 0:
+                endless[j] = True
     for j in range(n):
         norms = rows.root[row] * columns.root[j]
         if seen[j] and norms > 0 and columns.code[j] != rows.code[row]:
             result.s[row, j] = dots[j] / norms
-            result.moved[row, j] = _moved(dots[j], norms, alone[j], least[j], most[j])
+            if endless[j]:
+                result.moved[row, j] = LARGEST
+            else:
+                result.moved[row, j] = _moved(dots[j], norms, alone[j], least[j], most[j])
+
+
+@njit(cache=True)
+def _rest(root: Any, value: Any) -> float:
+    """Return the square of a norm without a value, 0 where only rounding is left; of scalars."""
+    rest = root**2 - float(value) ** 2
+    return rest if rest > ZERO * root**2 else 0.0
 
 
 @njit(cache=True)
