@@ -7,14 +7,14 @@
     M2   weighted ALS with w_ij = sum_k gamma_ijk / (2 sigma_k^2)
 
 The paper prints w with a square root *and* uses it outside the square. That is not an EM step; it
-is available as `sqrt_weights`. `PRINTED` has what section 4.3 states: random starts, no ridge, no
-centre, an end when U changes little; its "weighted PCA" is one sweep of both sides per round. The
-noise of a bounded channel is neither centred nor independent of the rating, which this model cannot
-represent; `channel-mf` can.
+is available as `sqrt_weights`. `PRINTED` has what section 4.3 states: that root, random starts, no
+ridge, no centre, an end when U changes little. Its "weighted PCA" is one sweep of both sides per
+round. `EM` is the same without the root. The noise of a bounded channel is neither centred nor
+independent of the rating, which this model cannot represent; `channel-mf` can.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,5 +123,10 @@ class Mixture:
         return gamma / gamma.sum(0)
 
 
-PRINTED = MoGMF(ridge=0.0, rounds=100, tolerance=1e-3, centred=False, random_start=True)
+PRINTED = MoGMF(
+    ridge=0.0, rounds=100, tolerance=1e-3, centred=False, random_start=True, sqrt_weights=True
+)
 """Section 4.3 as printed. Its threshold and its cap on rounds are not stated."""
+
+EM = replace(PRINTED, sqrt_weights=False)
+"""Section 4.3 without the root of w, so that each round is a step of EM."""
