@@ -3,52 +3,89 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 import pytest
 
 from tacit.errors import RequestError
-from tacit_studies.claim import ClaimVerdict, PaperClaim
-from tacit_studies.kept import Kept
+from tacit_studies.claim import PaperClaim
+from tacit_studies.kept import Kept, averaged, by_draw, samples
 from tacit_studies.settings import with_settings
 from tacit_studies.summary import counted
+from tacit_studies.verdict import ClaimVerdict, share_verdict
+
+HOLDS, FAILS, CLOSE, OPEN = ClaimVerdict
 
 
 @pytest.mark.parametrize(
-    ("held", "verdict", "said"),
+    ("cases", "verdict", "ours"),
     [
-        ({"a": True, "b": True}, ClaimVerdict.HOLDS, "in 2 of 2"),
-        ({"a": True, "b": False}, ClaimVerdict.PARTLY, "in 1 of 2 (a)"),
-        ({"a": False}, ClaimVerdict.FAILS, "in 0 of 1"),
-        ({}, ClaimVerdict.OPEN, ""),
+        ({"a": True, "b": HOLDS}, HOLDS, "holds in 2 of 2"),
+        ({"a": True, "b": False, "c": CLOSE}, FAILS,
+         "holds in 1 of 3 (a); too close to tell in 1 of 3 (c)"),
+        ({"a": HOLDS, "b": CLOSE}, CLOSE, "holds in 1 of 2 (a); too close to tell in 1 of 2 (b)"),
+        ({"a": False}, FAILS, "holds in 0 of 1"),
+        ({}, OPEN, ""),
+    ],
+)  # fmt: skip
+def test_a_claim_has_the_least_favourable_verdict_of_its_cases(cases, verdict, ours):
+    claim = PaperClaim.of_cases("words", "lower", cases)
+    assert (claim.verdict, claim.ours) == (verdict, ours)
+
+
+def judged(lower, higher, least=0.001):
+    return PaperClaim.of_draws("lower", {"1": lower}, {"1": higher}, least=least).verdict
+
+
+@pytest.mark.parametrize(
+    ("lower", "higher", "verdict"),
+    [
+        ([0.9, 0.9, 0.9], [0.9, 0.9, 0.9], CLOSE),
+        ([0.9, 0.9, 0.9], [0.9005, 0.9005, 0.9005], CLOSE),
+        ([0.90, 0.91, 0.92], [0.95, 0.96, 0.98], HOLDS),
+        ([0.95, 0.96, 0.98], [0.90, 0.91, 0.92], FAILS),
+        ([0.90, 0.95, 0.91], [0.91, 0.91, 0.92], CLOSE),
+        ([0.9], [2.0], CLOSE),
     ],
 )
-def test_a_claim_holds_in_all_cases_or_in_part(held, verdict, said):
-    claim = PaperClaim.of_cases("words", "lower", held)
-    assert (claim.verdict, claim.ours) == (verdict, said)
+def test_a_difference_counts_beyond_its_spread_and_the_least(lower, higher, verdict):
+    """One draw has no spread, so it decides nothing."""
+    assert judged(lower, higher) == verdict
+
+
+def test_draws_are_paired_and_only_common_cases_count():
+    """Splits differ by more than the methods, and by the same for both."""
+    splits = [0.5, 1.0, 1.5]
+    assert judged(splits, [one + 0.01 + one / 1000 for one in splits]) == HOLDS
+    claim = PaperClaim.of_draws(
+        "lower", {"1": [0.9, 0.9], "3": [9.0, 9.0]}, {"1": [0.91, 0.91]}, least=0.001
+    )
+    assert claim.ours == (
+        "0.900 and 0.910 at 1 (+0.010, ± 0.000); least difference 0.001; holds in 1 of 1"
+    )
+
+
+def test_equal_methods_are_rarely_told_apart():
+    """Of 4,000 pairs of methods with equal errors, one in twenty is beyond its interval."""
+    chance = np.random.default_rng(0)
+    noise = chance.uniform(-1, 1, (4000, 2, 5))
+    verdicts = [judged(one, other, least=1e-9) for one, other in noise.tolist()]
+    assert 0.03 < 1 - verdicts.count(CLOSE) / len(verdicts) < 0.07
 
 
 @pytest.mark.parametrize(
-    ("by", "verdict"), [(0.0, ClaimVerdict.HOLDS), (0.02, ClaimVerdict.PARTLY)]
-)
-def test_lower_is_lower_by_the_margin_in_every_common_case(by, verdict):
-    lower, higher = {"1": 0.90, "2": 0.80, "3": 9.0}, {"1": 0.91, "2": 0.90}
-    claim = PaperClaim.of_figures("lower", lower, higher, by)
-    assert claim.verdict == verdict
-    assert "0.900 and 0.910 at 1" in claim.ours
-    assert "9.0" not in claim.ours
-
-
-def test_an_equal_error_is_not_lower_by_a_margin_and_a_higher_one_fails():
-    same = {"1": 0.9}
-    assert PaperClaim.of_figures("lower", same, {"1": 0.8}).verdict == ClaimVerdict.FAILS
-    assert PaperClaim.of_figures("lower", same, same, by=0.001).verdict == ClaimVerdict.FAILS
+    ("hits", "draws", "cases", "verdict"),
+    [
+        (40, 40, 1, HOLDS), (20, 20, 1, CLOSE), (30, 40, 1, FAILS), (30, 40, 1000, CLOSE),
+        (0, 5, 1, FAILS),
+    ],
+)  # fmt: skip
+def test_a_share_of_draws_is_judged_by_its_interval(hits, draws, cases, verdict):
+    assert share_verdict(hits, draws, 0.9, cases=cases) == verdict
 
 
 def test_verdicts_are_counted_in_words():
-    claims = [
-        PaperClaim("w", "p", "o", v)
-        for v in (ClaimVerdict.HOLDS, ClaimVerdict.HOLDS, ClaimVerdict.OPEN)
-    ]
-    assert counted(claims) == "Of 3 claims 2 hold, 1 is not measured."
+    claims = [PaperClaim("w", "p", "o", v) for v in (HOLDS, HOLDS, CLOSE, OPEN)]
+    assert counted(claims) == "Of 4 claims 2 hold, 1 is too close to tell, 1 is not measured."
 
 
 class Case(NamedTuple):
@@ -88,6 +125,13 @@ def test_no_figure_is_taken_for_one_of_other_data_or_another_case(tmp_path, othe
     Kept(tmp_path, "data").measured("study", CASES[:1], lambda case: {"rmse": 1.0})
     kept, study, cases = other(tmp_path)
     assert kept.measured(study, cases, lambda case: {"rmse": 2.0}) == {cases[0]: {"rmse": 2.0}}
+
+
+def test_figures_are_grouped_by_all_but_the_draw():
+    rows = {Case("a", 1): {"mae": 1.0}, Case("b", 1): {"mae": 5.0}, Case("a", 2): {"mae": 2.0}}
+    groups = by_draw(rows, lambda case: case.name)
+    assert samples(groups["a"], "mae") == [1.0, 2.0]
+    assert averaged(groups) == {"a": {"mae": 1.5}, "b": {"mae": 5.0}}
 
 
 @dataclass(frozen=True)

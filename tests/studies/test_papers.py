@@ -16,13 +16,15 @@ from tacit.cli import app
 from tacit.crossdomain.domains import Domains
 from tacit.reporting.page import Provenance
 from tacit_studies import PAPERS
-from tacit_studies.claim import ClaimVerdict, Correction, PaperClaim, StudyResult
+from tacit_studies.claim import Correction, PaperClaim, StudyResult
+from tacit_studies.kept import Kept
 from tacit_studies.neera.figures_5_6 import GRADIENTS, MIXTURE, NUMBER, PROMISE
 from tacit_studies.neera.figures_5_6 import claims as mixture_claims
-from tacit_studies.page import report
+from tacit_studies.page import provenance, report
 from tacit_studies.paper import ratings_of
 from tacit_studies.shared_corrections import SHARED_CORRECTIONS
-from tacit_studies.x_map.figures import error, table
+from tacit_studies.verdict import ClaimVerdict
+from tacit_studies.x_map.figures import errors, table
 from tacit_studies.x_map.trials import Way
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +46,76 @@ def test_the_quick_studies_are_the_studies(name):
     assert [study.name for study in paper.quick] == names
     assert len(set(names)) == len(names)
     assert [type(study) for study in paper.quick] == [type(study) for study in paper.studies]
+
+
+STUDIES = [(name, study) for name, paper in PAPERS.items() for study in paper.quick]
+SECTIONS = {
+    "zheng": "Zheng", "neera": "Neera et al.", "xian": "Xian et al.",
+    "x-map": "Guerraoui et al., X-Map",
+}  # fmt: skip
+NUMBERED = re.compile(
+    r"(Figure|Table|Theorem|Lemma|Corollary|Algorithm)s? ([0-9]+)((?:(?:,| and) [0-9]+)*)"
+)
+NOT_MEASURED = {
+    ("zheng", "Figure 1"), ("neera", "Figure 1"), ("neera", "Table 1"), ("neera", "Table 2"),
+}  # fmt: skip
+"""Pictures, notation, and the list of data sets."""
+
+
+def numbered(name):
+    """Return the figures, tables and theorems that a section of the coverage page has a row for."""
+    page = (PAGES / "coverage.md").read_text()
+    section = page.partition(f"## {SECTIONS[name]}")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([^|]+) \|", section, re.MULTILINE)
+    return {
+        f"{kind} {number}"
+        for row in rows
+        for kind, first, others in NUMBERED.findall(row)
+        for number in (first, *re.findall("[0-9]+", others))
+    }
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_each_figure_table_and_theorem_of_the_coverage_page_has_a_study(name):
+    covered = {part for study in PAPERS[name].studies for part in study.covers}
+    expected = {part for part in numbered(name) if (name, part) not in NOT_MEASURED}
+    assert len(expected) >= 3
+    assert expected <= covered
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_coverage_page_names_studies_that_exist(name):
+    page = (PAGES / "coverage.md").read_text()
+    for paper, names in re.findall(r"`tacit paper ([a-z-]+) --only ([a-z0-9,-]+)`", page):
+        assert PAPERS[paper].chosen(names.split(","))
+
+
+@pytest.mark.parametrize(("name", "study"), STUDIES, ids=lambda part: getattr(part, "name", part))
+def test_a_study_reads_the_ratings_or_names_its_own_data(name, study):
+    """Without ratings, one that reads them fails at once, and no other is given any."""
+    del name
+    if study.own_data:
+        return
+    try:
+        claims = study.find(None, Kept()).claims
+    except (AttributeError, TypeError):
+        return
+    assert {claim.verdict for claim in claims} == {ClaimVerdict.OPEN}
+
+
+class Unread:
+    """Ratings that may not be read."""
+
+    def __getattr__(self, name):
+        raise AssertionError(f"{name} was read.")
+
+
+def test_ratings_reach_no_study_with_its_own_data():
+    paper = PAPERS["xian"]
+    studies = paper.chosen(["theorem-4", "theorem-5"])
+    assert [study.name for study, _ in paper.find(Unread(), studies)] == ["theorem-4", "theorem-5"]
+    with pytest.raises(AssertionError, match="was read"):
+        list(PAPERS["neera"].find(Unread(), PAPERS["neera"].chosen(["table-4"])))
 
 
 @pytest.mark.parametrize(("name", "error"), ERRORS, ids=lambda part: getattr(part, "printed", part))
@@ -89,6 +161,22 @@ def test_a_page_has_every_claim_and_lets_nothing_through():
     assert "<td><em>really</em> <code>x</code></td><td>here</td>" in shown
     assert "<script" not in shown
     assert "tacit &lt;i&gt;" in shown
+    assert "Measured on the certified tables, without ratings." in shown
+
+
+def test_a_page_names_no_ratings_where_none_were_read():
+    paper = PAPERS["zheng"]
+    run = provenance(None, "tacit paper zheng --only theorems-1-2")
+    shown = report(paper, [(paper.studies[0], StudyResult())], run)
+    assert "Data" not in shown
+    assert "Checksum" not in shown
+    found = StudyResult((PaperClaim("w", "p", "o", ClaimVerdict.HOLDS),))
+    mixed = report(
+        paper, [(study, found) for study in paper.studies],
+        provenance(synthetic(40, 60, 900), "tacit paper zheng"),
+    )  # fmt: skip
+    assert mixed.count("Measured on synthetic: 900 ratings") == 1
+    assert "Measured on a synthetic Theta of 300 users by 200 items." in mixed
 
 
 def test_one_theorem_from_the_command_line(tmp_path):
@@ -110,6 +198,14 @@ def test_one_theorem_from_the_command_line(tmp_path):
             "--set must be NAME=VALUE, as in --set epsilons=0.3,1, got 'ridge'.",
         ),
         (["zheng", "--set", "ridge=1"], "No selected study has the setting 'ridge'"),
+        (
+            ["zheng", "--only", "theorem-3", "ratings.csv"],
+            "DATA has no effect: theorem-3 read no ratings.",
+        ),
+        (
+            ["neera", "--set", "variants=theirs", "--only", "figures-3-4-7-8"],
+            "variant must be one of",
+        ),
     ],
 )
 def test_a_wrong_request_is_a_sentence(arguments, said):
@@ -122,7 +218,11 @@ def test_rows_go_on_from_where_they_are(paper, tmp_path, monkeypatch):
     """A second run measures nothing: the same figures, though noise is fresh."""
     study = {"xian": "figure-2", "x-map": "similarities"}[paper]
     request = [paper, "--quick", "--only", study, "--rows", tmp_path]
-    request += ["--set", "epsilons=5", "--set", "methods=dpss,dpsaobj"] if paper == "xian" else []
+    request += (
+        ["--set", "epsilons=5", "--set", "noises=1", "--set", "methods=dpss,dpsaobj"]
+        if paper == "xian"
+        else []
+    )
     first = run(*request)
     assert first.exit_code == 0, first.output
     kept = (tmp_path / f"{study}.jsonl").read_bytes()
@@ -135,27 +235,34 @@ def test_a_system_with_a_promise_and_without_is_two_lines_of_x_maps_tables():
     usual = {"k": None, "overlap": 1.0, "keep": 0, "mae_rounded": 0.5, "source": "a", "target": "b"}
 
     def row(method, mode, mae):
-        told = {"method": method, "mode": mode, "mae": mae, "claim": mode}
-        return SimpleNamespace(**usual, **told)
+        values = {"method": method, "mode": mode, "mae": mae, "claim": mode}
+        return SimpleNamespace(**usual, **values)
 
     lines = [row("nx-map (item)", "none", 0.75), row("item-average", "none", 0.7)]
-    lines += [row("item-average", "strict", 0.9)]
-    ways = [Way(cast(Any, lines), [], [], [])]
+    lines += [row("item-average", "strict", 0.9), row("knn-linked (item)", "none", 0.6)]
+    undamped = [row("knn-linked (item)", "none", 0.8)]
+    ways = [Way(cast(Any, lines), [], [], [], cast(Any, undamped))]
     cells = {line[0]: line[1] for line in table(ways, 1.0).lines}
     assert cells["item-average, none"] == "0.7000 (0.5000)"
     assert cells["item-average, strict"] == "0.9000 (0.5000)"
-    assert error(ways[0], ("item-average", "none")) == 0.7
-    assert error(ways[0], ("item-average", "faithful")) is None
+
+    def figures(method, mode):
+        return errors({"a to b": ways}, (method, mode), "overlap", [1.0])
+
+    assert figures("item-average", "none") == {"a to b, overlap 1": [0.7]}
+    assert figures("item-average", "faithful") == {}
+    assert figures("knn-linked (item)", "none") == {"a to b, overlap 1": [0.6]}
+    assert figures("knn-linked (item)", "undamped") == {"a to b, overlap 1": [0.8]}
 
 
 def test_a_lower_error_and_a_higher_f_score_are_both_for_the_mixture():
     """And on the fair axis private gradients have their own figures."""
     found = {
-        (MIXTURE, NUMBER, "1"): {"rmse": 1.2, "f_score": 0.7},
-        (GRADIENTS, NUMBER, "1"): {"rmse": 1.0, "f_score": 0.6},
-        (GRADIENTS, PROMISE, "1"): {"rmse": 1.3, "f_score": 0.8},
+        (MIXTURE, NUMBER, "1"): [{"rmse": 1.2, "f_score": 0.7}] * 2,
+        (GRADIENTS, NUMBER, "1"): [{"rmse": 1.0, "f_score": 0.6}] * 2,
+        (GRADIENTS, PROMISE, "1"): [{"rmse": 1.3, "f_score": 0.8}] * 2,
     }
-    verdicts = [claim.verdict for claim in mixture_claims(found)]
+    verdicts = [claim.verdict for claim in mixture_claims(found, 4.0)][:4]
     fails, holds = ClaimVerdict.FAILS, ClaimVerdict.HOLDS
     assert verdicts == [fails, holds, holds, fails]
 
@@ -170,7 +277,7 @@ def test_every_study_of_a_paper_has_a_verdict_on_each_claim(name, tmp_path):
     for study in PAPERS[name].quick:
         section = shown.partition(f"<h2 id={study.name}>")[2].partition("<h2")[0]
         verdicts = re.findall(r"<strong>([^<]+)</strong></td></tr>", section)
-        assert verdicts, f"{study.name} says nothing"
+        assert verdicts, f"{study.name} has no claim"
         assert set(verdicts) <= {str(verdict) for verdict in ClaimVerdict}
     drawn = shown.count("<figure class=whole>")
     assert drawn == len(list(figures.glob("*.svg"))) > 0
@@ -188,9 +295,10 @@ def in_a_process(*arguments):
 @pytest.mark.spark
 def test_what_needs_spark_of_x_map():
     """MLlib's ALS by genre, and the speed-up of one worker over itself."""
-    given = ["--set", "workers=1", "--set", "memory=1g", "--set", "worker_memory=1024"]
+    given = ["--set", "workers=1", "--set", "runs=1", "--set", "memory=1g"]
+    given += ["--set", "worker_memory=1024"]
     alone = in_a_process("x-map", "--quick", "--only", "speedup", *given)
-    assert len(re.findall(r" 1 +[0-9.]+ +1\.00\n", alone)) == 3
+    assert len(re.findall(r" 1 +[0-9.]+ +1\.00\n", alone)) == 5
     genres = ["--only", "genres", "--set", "master=local[2]", "--set", "memory=1g"]
     ran = in_a_process("x-map", "--quick", *genres)
     assert re.search(r"mllib-als +0\.6729 +[0-9.]+", ran)
@@ -200,4 +308,4 @@ def test_what_needs_spark_of_x_map():
 def test_x_map_on_one_worker_and_on_two():
     """A heap of 4 GB for the driver and for each worker."""
     ran = in_a_process("x-map", "--only", "speedup", "--set", "workers=1,2", "--set", "memory=4g")
-    assert len(re.findall(r" 2 +[0-9.]+ +[0-9.]+\n", ran)) == 3
+    assert len(re.findall(r" 2 +[0-9.]+ +[0-9.]+\n", ran)) == 5

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit_studies.x_map.bounds import holds, moved, neighbours_drawn
+from tacit_studies.x_map.bounds import moved, neighbours_drawn
 
 GONE = np.nan
 
@@ -52,8 +52,8 @@ def test_it_holds_where_everybody_agrees_and_rates_both():
 def test_with_one_small_sensitivity_for_all_three_and_four_hold():
     s = np.linspace(-0.5, 0.9, 60)
     drawn = neighbours_drawn(s, np.full(60, 1e-4), 5, 2.0, 100, 50)
-    assert holds(drawn.above)
-    assert holds(drawn.present)
+    assert drawn.above >= 45
+    assert drawn.present >= 45
     assert not drawn.silent
 
 

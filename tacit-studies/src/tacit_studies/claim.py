@@ -1,28 +1,20 @@
-"""What a paper says, what is found here, and whether the two agree."""
+"""Claims of a paper, the measured values, and the verdict on each claim."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from statistics import fmean
 from typing import Self
 
 from matplotlib.figure import Figure
 
 from tacit.reporting.table import Table
-
-
-class ClaimVerdict(StrEnum):
-    """Whether what is published is found here."""
-
-    HOLDS = "holds"
-    PARTLY = "holds in part"
-    FAILS = "does not hold"
-    OPEN = "not measured"
+from tacit_studies.verdict import ClaimVerdict, Difference, weakest
 
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """`words`: what the paper says. `published`: its value, or its order of methods. `ours`: the
-    same, measured here."""
+    """`words`: the claim. `published`: its value, or its order of methods. `ours`: the measured
+    value."""
 
     words: str
     published: str
@@ -30,40 +22,70 @@ class PaperClaim:
     verdict: ClaimVerdict
 
     @classmethod
-    def of_cases(cls, words: str, published: str, held: Mapping[str, bool], ours: str = "") -> Self:
-        """A claim about several cases, which holds in part where it holds in some.
+    def of_cases(
+        cls, words: str, published: str, cases: Mapping[str, bool | ClaimVerdict], ours: str = ""
+    ) -> Self:
+        """Return a claim about several cases, which holds where it holds in every case.
 
-        `held`: by the name of each case. They are counted after `ours`, and those named where it
-        holds in part.
+        It does not hold where one case contradicts it. `cases`: verdicts by the name of the case. A
+        boolean is the verdict of an exact check, without noise. Their counts, and the names of
+        those that hold and of those too close to tell, follow `ours`.
         """
-        if not held:
+        verdicts = {name: _exact(verdict) for name, verdict in cases.items()}
+        if not verdicts:
             return cls(words, published, ours, ClaimVerdict.OPEN)
-        holding = [name for name, holds in held.items() if holds]
-        counted = f"in {len(holding)} of {len(held)}"
-        if 0 < len(holding) < len(held):
-            counted += f" ({', '.join(holding)})"
-        said = f"{ours}; {counted}" if ours else counted
-        every = ClaimVerdict.HOLDS if len(holding) == len(held) else ClaimVerdict.PARTLY
-        return cls(words, published, said, every if holding else ClaimVerdict.FAILS)
+        counts = [_counted("holds", ClaimVerdict.HOLDS, verdicts)]
+        if ClaimVerdict.CLOSE in verdicts.values():
+            counts.append(_counted("too close to tell", ClaimVerdict.CLOSE, verdicts))
+        text = "; ".join([ours] * bool(ours) + counts)
+        return cls(words, published, text, weakest(verdicts.values()))
 
     @classmethod
-    def of_figures(
-        cls, words: str, lower: Mapping[str, float], higher: Mapping[str, float], by: float = 0.0
+    def of_draws(
+        cls,
+        words: str,
+        lower: Mapping[str, Sequence[float]],
+        higher: Mapping[str, Sequence[float]],
+        *,
+        least: float,
     ) -> Self:
-        """A claim that one method's error is below another's, by that much at least, case by case.
+        """Return a claim that one method's figure is below another's in every case.
 
-        Both mappings: the error by the name of each case; cases of both count.
+        `lower`, `higher`: a figure for each draw or split, by the name of the case. Draws are
+        paired, and cases of both count. `least`: the least difference that counts.
         """
-        cases = [case for case in lower if case in higher]
-        held = {case: lower[case] + by <= higher[case] for case in cases}
-        pairs = (f"{lower[case]:.3f} and {higher[case]:.3f} at {case}" for case in cases)
-        return cls.of_cases(words, "lower", held, ", ".join(pairs))
+        verdicts: dict[str, ClaimVerdict] = {}
+        texts: list[str] = []
+        for case in (case for case in lower if case in higher):
+            pairs = list(zip(higher[case], lower[case], strict=True))
+            difference = Difference.of([above - below for above, below in pairs])
+            verdicts[case] = difference.verdict(least)
+            means = f"{fmean(lower[case]):.3f} and {fmean(higher[case]):.3f} at {case}"
+            texts.append(f"{means} ({difference})")
+        ours = f"{', '.join(texts)}; least difference {least:g}"
+        return cls.of_cases(words, "lower", verdicts, ours if texts else "")
+
+
+def _exact(verdict: bool | ClaimVerdict) -> ClaimVerdict:
+    if isinstance(verdict, ClaimVerdict):
+        return verdict
+    return ClaimVerdict.HOLDS if verdict else ClaimVerdict.FAILS
+
+
+def _counted(words: str, verdict: ClaimVerdict, verdicts: Mapping[str, ClaimVerdict]) -> str:
+    """Count the cases with a verdict, and name them unless all have it or none."""
+    names = [name for name, each in verdicts.items() if each == verdict]
+    listed = f" ({', '.join(names)})" if 0 < len(names) < len(verdicts) else ""
+    return f"{words} in {len(names)} of {len(verdicts)}{listed}"
 
 
 @dataclass(frozen=True)
 class StudyResult:
-    """What a study found. `drawing`: the figure, if it is one; `described`: in words, for those who
-    cannot see it. `remarks`: what a reader must know to judge it."""
+    """Claims, tables and figure of a study.
+
+    `drawing`: the figure, if any. `described`: its text alternative. `remarks`: what a reader needs
+    to judge the study.
+    """
 
     claims: tuple[PaperClaim, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -76,8 +98,8 @@ class StudyResult:
 class Correction:
     """An error of a paper: what is printed, what is correct, and what is done `here`.
 
-    Texts are Markdown, as on the pages about papers. `shown_by`: what decides it, a test (its file
-    in the repository, and its name) or the name of a study.
+    Texts are Markdown, as on the pages about papers. `shown_by`: the evidence, a test (its file in
+    the repository, and its name) or the name of a study.
     """
 
     printed: str

@@ -61,9 +61,11 @@ def paper(
     """Reproduce a paper's results and test its claims.
 
     Figures, tables and theorems are computed again and compared with the paper. Every claim gets a
-    verdict: it holds, holds in part, or does not hold. Without DATA, synthetic ratings are used.
-    x-map splits a single data set in two by the genres of its items. With --rows, an interrupted
-    run resumes when the command is run again.
+    verdict: it holds, it does not hold, or it is too close to tell, by its spread over draws or
+    splits and a least difference. Without DATA, synthetic ratings are used. Some studies use no
+    ratings, and DATA is refused where no selected study reads them. x-map splits a single data set
+    in two by the genres of its items. With --rows, an interrupted run resumes when the command is
+    run again.
 
     Examples:
 
@@ -79,18 +81,27 @@ def paper(
     writable(report, read=(*files, items))
 
     from tacit.registry import named
+    from tacit.reporting.page import data_sentence
     from tacit_studies import PAPERS
+    from tacit_studies.paper import ratings_of
 
     chosen = named(PAPERS, name, "paper")
     studies = chosen.chosen(
         options.names(only) if only else None, quick=quick, settings=_settings(setting or [])
     )
-    known = _data(chosen, files, items, quick, (format, scale, columns, rounding))
+    readers = [study.name for study in studies if not study.own_data]
+    if files and not readers:
+        raise RequestError(
+            f"DATA has no effect: {', '.join(study.name for study in studies)} read no ratings. "
+            "Leave the files out."
+        )
+    known = _data(chosen, files, items, quick, (format, scale, columns, rounding), readers)
+    words = data_sentence(ratings_of(known)) if readers else ""
     parts: list[Part] = []
     try:
         for part in chosen.find(known, studies, rows):
             parts.append(part)
-            _print(part)
+            _print(part, words)
     except KeyboardInterrupt:
         resume = f". Run the same command again to resume from {rows}" if rows else ""
         options.notice(f"Interrupted after {len(parts)} of {len(studies)} studies{resume}.")
@@ -115,14 +126,18 @@ def _data(
     items: Path | None,
     quick: bool,
     request: tuple[str | None, ...],
+    readers: Sequence[str],
 ) -> "Data":
-    """Load the data of the reproduction, or generate synthetic ones."""
+    """Load the data of the studies that read any, or generate synthetic ones."""
     from tacit_studies.paper import ratings_of
 
+    if not readers:
+        return None
     if not files:
         made = paper.made_up(quick)
         options.notice(
-            f"No ratings were given. {len(ratings_of(made)):,} synthetic ratings are used."
+            f"No ratings were given. {len(ratings_of(made)):,} synthetic ratings are used by "
+            f"{', '.join(readers)}."
         )
         return made
     from tacit.readers import items as catalogue
@@ -133,13 +148,15 @@ def _data(
     return paper.taken(loaded, catalogue(wanted) if wanted else None)
 
 
-def _print(part: "Part") -> None:
+def _print(part: "Part", data: str) -> None:
     from tacit.reporting.table import text
+    from tacit_studies.page import measured_on
     from tacit_studies.summary import claims_table
 
     study, result = part
     tables = [claims_table(study.title, result.claims)] if result.claims else []
-    typer.echo("\n\n".join([*map(text, [*tables, *result.tables]), *result.remarks]) + "\n")
+    remarks = (measured_on(study, result, data), *result.remarks)
+    typer.echo("\n\n".join([*map(text, [*tables, *result.tables]), *remarks]) + "\n")
 
 
 def _write(
@@ -150,17 +167,15 @@ def _write(
     figures: Path | None,
 ) -> None:
     """Write the report and the figures of the finished studies."""
-    from tacit.reporting.page import Provenance
     from tacit.reporting.plot import svg
     from tacit.whole_files import write_whole
     from tacit_studies import page
-    from tacit_studies.paper import ratings_of
 
     for study, result in parts if figures else ():
         if result.drawing is not None and figures is not None:
             figures.mkdir(parents=True, exist_ok=True)
             write_whole(figures / f"{paper.name}-{study.name}.svg", svg(result.drawing).encode())
     if report is not None and parts:
-        run = Provenance.of(ratings_of(data), options.typed())
+        run = page.provenance(data, options.typed())
         write_whole(report, page.report(paper, parts, run).encode())
         options.notice(f"Open {report} in a browser.")

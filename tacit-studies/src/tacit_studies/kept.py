@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from tacit.errors import DataError
@@ -12,6 +13,7 @@ from tacit.experiments.progress import bar
 from tacit.experiments.results import AnyRow
 
 AnyCase = TypeVar("AnyCase", bound=tuple[Any, ...])
+AnyKey = TypeVar("AnyKey")
 Figures = dict[str, float]
 """What was measured of one case, by name."""
 
@@ -95,3 +97,26 @@ class Kept:
         )
         experiment.rows(journal, progress)
         return {one.case: journal.rows([one.key])[0].figures for one in asked}
+
+
+def by_draw(
+    measured: Mapping[AnyCase, Figures], key: Callable[[AnyCase], AnyKey]
+) -> dict[AnyKey, list[Figures]]:
+    """Group figures by all of a case except its draw or split, in the order of the draws."""
+    groups: dict[AnyKey, list[Figures]] = {}
+    for case, figures in measured.items():
+        groups.setdefault(key(case), []).append(figures)
+    return groups
+
+
+def averaged(groups: Mapping[AnyKey, Sequence[Figures]]) -> dict[AnyKey, Figures]:
+    """Return the mean of each figure over the draws of each group."""
+    return {
+        key: {name: fmean(one[name] for one in draws) for name in draws[0]}
+        for key, draws in groups.items()
+    }
+
+
+def samples(draws: Sequence[Figures], name: str) -> list[float]:
+    """Return one figure of every draw."""
+    return [figures[name] for figures in draws]

@@ -2,22 +2,33 @@
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from html import escape
+from importlib.metadata import version
 
 from markupsafe import Markup
 
 from tacit.reporting.page import Provenance, render
 from tacit.reporting.plot import inline
 from tacit_studies.claim import Correction, PaperClaim, StudyResult
-from tacit_studies.paper import Paper, Study
+from tacit_studies.paper import Data, Paper, Study, ratings_of
 from tacit_studies.shared_corrections import SHARED_CORRECTIONS
 from tacit_studies.summary import HEADING, counted
+from tacit_studies.verdict import ClaimVerdict
 
 Part = tuple[Study, StudyResult]
 
 
+def provenance(data: Data, command: str) -> Provenance:
+    """Return the provenance of a run. Its data and checksum are empty where no study read any."""
+    if data is not None:
+        return Provenance.of(ratings_of(data), command)
+    today = datetime.now(UTC).date().isoformat()
+    return Provenance(command, version("tacit-recommender"), today, data="", checksum="")
+
+
 def report(paper: Paper, parts: Sequence[Part], run: Provenance) -> str:
-    """The page as HTML."""
+    """Return the page as HTML. `run.data` is empty if no study read ratings."""
     claims = [claim for _, found in parts for claim in found.claims]
     return render(
         "paper.html",
@@ -25,13 +36,20 @@ def report(paper: Paper, parts: Sequence[Part], run: Provenance) -> str:
         reference=paper.reference,
         counted=counted(claims),
         heading=HEADING,
-        studies=[_study(study, found) for study, found in parts],
+        studies=[_study(study, found, run) for study, found in parts],
         corrections=[_correction(one) for one in (*paper.corrections, *SHARED_CORRECTIONS)],
         run=run,
     )
 
 
-def _study(study: Study, found: StudyResult) -> dict[str, object]:
+def measured_on(study: Study, found: StudyResult, data: str) -> str:
+    """Return what a study was measured on, as a sentence. `data`: the ratings, if it read them."""
+    if all(claim.verdict == ClaimVerdict.OPEN for claim in found.claims):
+        return "Nothing was measured."
+    return f"Measured on {study.own_data or data.rstrip('.')}."
+
+
+def _study(study: Study, found: StudyResult, run: Provenance) -> dict[str, object]:
     picture = None
     if found.drawing is not None:
         picture = inline(found.drawing, study.name, found.described)
@@ -39,7 +57,7 @@ def _study(study: Study, found: StudyResult) -> dict[str, object]:
         "name": study.name,
         "title": study.title,
         "claims": [_claim(claim) for claim in found.claims],
-        "remarks": found.remarks,
+        "remarks": (measured_on(study, found, run.data), *found.remarks),
         "picture": picture,
         "tables": found.tables,
     }

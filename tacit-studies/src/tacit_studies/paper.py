@@ -17,13 +17,19 @@ Data = Any
 
 
 class Study(Protocol):
-    """A figure, table or theorem measured again: a frozen dataclass of settings."""
+    """A figure, table or theorem measured again: a frozen dataclass of settings.
+
+    `covers`: the figures, tables and theorems, as the coverage page names them. `own_data`: what
+    the study uses instead of the ratings given. Empty for a study that reads those.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    covers: ClassVar[tuple[str, ...]]
+    own_data: ClassVar[str]
 
     def find(self, data: Data, kept: Kept) -> StudyResult:
-        """Measure what `kept` lacks; `data` are those of the paper."""
+        """Measure what `kept` lacks. `data` are those of the paper, None with `own_data`."""
         ...
 
 
@@ -68,10 +74,14 @@ class Paper:
     def find(
         self, data: Data, studies: Sequence[Study], folder: Path | None = None
     ) -> Iterator[tuple[Study, StudyResult]]:
-        """Each study with what it finds; what is measured is kept in the `folder`, if any."""
-        kept = Kept(folder, ratings_of(data).fingerprint)
+        """Yield each study with its result. Rows are stored in the `folder`, if any.
+
+        `data` reach only the studies that read them, and may be None if none does.
+        """
         for study in studies:
-            yield study, study.find(data, kept)
+            reads = not study.own_data
+            kept = Kept(folder, ratings_of(data).fingerprint if reads else "")
+            yield study, study.find(data if reads else None, kept)
 
 
 def ratings_of(data: Data) -> Ratings:

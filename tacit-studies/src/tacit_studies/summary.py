@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from tacit.reporting.table import Table
-from tacit_studies.claim import ClaimVerdict, PaperClaim
+from tacit_studies.claim import PaperClaim
+from tacit_studies.verdict import ClaimVerdict
 
 HEADING = ("claim", "published", "ours", "verdict")
 
@@ -25,9 +26,12 @@ def counted(claims: Sequence[PaperClaim]) -> str:
 def _words(verdict: ClaimVerdict, count: int) -> str:
     plural = {
         ClaimVerdict.HOLDS: "hold",
-        ClaimVerdict.PARTLY: "hold in part",
         ClaimVerdict.FAILS: "do not hold",
+        ClaimVerdict.CLOSE: "are too close to tell",
         ClaimVerdict.OPEN: "are not measured",
     }
-    single = "is not measured" if verdict == ClaimVerdict.OPEN else str(verdict)
-    return single if count == 1 else plural[verdict]
+    single = {
+        ClaimVerdict.CLOSE: "is too close to tell",
+        ClaimVerdict.OPEN: "is not measured",
+    }
+    return single.get(verdict, str(verdict)) if count == 1 else plural[verdict]

@@ -61,6 +61,8 @@ class NeeraFigure2:
 
     name: ClassVar[str] = "figure-2"
     title: ClassVar[str] = "Figure 2, equations (4) and (5): the noise"
+    covers: ClassVar[tuple[str, ...]] = ("Figure 2", "equations (4), (5)")
+    own_data: ClassVar[str] = "reports drawn with public shares of one to five stars"
 
     def find(self, data: Any, kept: Kept) -> StudyResult:
         """Draw, and compare with the law; the shares of stars are public ones."""

@@ -14,8 +14,9 @@ from tacit.models import item_model
 from tacit.ratings import Ratings
 from tacit.reporting.table import Table
 from tacit.training.pg_mf import PGMF
-from tacit_studies.claim import ClaimVerdict, PaperClaim, StudyResult
+from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Kept
+from tacit_studies.verdict import ClaimVerdict
 
 CHANNELS = ("bounded-laplace", "optimal")
 MODELS = ("mog-mf", "channel-mf")
@@ -31,6 +32,8 @@ class Table4:
 
     name: ClassVar[str] = "table-4"
     title: ClassVar[str] = "Table 4: what goes up and down"
+    covers: ClassVar[tuple[str, ...]] = ("Table 4",)
+    own_data: ClassVar[str] = ""
 
     def find(self, data: Ratings, kept: Kept) -> StudyResult:
         """Bits and bytes of channels, item models and private gradients."""

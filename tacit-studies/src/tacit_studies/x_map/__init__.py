@@ -7,6 +7,7 @@ from tacit_studies.x_map.genres import Genres
 from tacit_studies.x_map.similarities import Similarities
 from tacit_studies.x_map.speedup import Speedup
 from tacit_studies.x_map.stages import Stages
+from tacit_studies.x_map.theorem_1 import XMapTheorem1
 from tacit_studies.x_map.theorems import Theorems
 from tacit_studies.x_map.two_domains import made_up, taken
 
@@ -14,8 +15,11 @@ X_MAP = Paper(
     name="x-map",
     reference="Guerraoui, Kermarrec, Lin and Patra, Heterogeneous Recommendations: What You Might "
     "Like To Read After Watching Interstellar, PVLDB 10, 2017",
-    studies=(Theorems(), Similarities(), Stages(), Figures(), Genres(), Speedup()),
+    studies=(
+        XMapTheorem1(), Theorems(), Similarities(), Stages(), Figures(), Genres(), Speedup(),
+    ),
     quick=(
+        XMapTheorem1(cases=200, users=5, k=10),
         Theorems(pairs=200, rows=10, draws=20, k=20),
         Similarities(overlaps=(0.05, 0.2, 1.0), k=10),
         Stages(overlaps=(0.05, 1.0), k=10),

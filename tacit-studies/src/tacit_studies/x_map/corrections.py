@@ -8,8 +8,7 @@ CORRECTIONS = (
         "for a *fixed* set of candidates. A meta-path may exist through only one person, and "
         "then so does a candidate",
         "faithful: marked as failing; strict: no candidate set",
-        "tests/crossdomain/test_published.py "
-        "test_replacements_follow_the_exponential_law_and_no_other",
+        "theorem-1",
     ),
     Correction(
         "epsilon is a person's",
@@ -21,8 +20,8 @@ CORRECTIONS = (
         "Theorem 2: one person changes s(i, j) by SS(i, j)",
         "not if the person rated one of the two, nor if products of centred ratings are "
         "negative; SS itself may be negative",
-        "`moved` checks a pair; SS is made positive, at least 10^-6, also where |r'| is 0 and SS "
-        "tends to infinity",
+        "`moved` checks a pair; SS is made positive, at least 10^-6, and is GS = 2 where |r'| is 0 "
+        "and SS tends to infinity",
         "theorems",
     ),
     Correction(

@@ -1,41 +1,38 @@
 """How often X-Map's Theorems 2, 3 and 4 hold: on random small cases, and on rated items."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.crossdomain.domains import Domains
+from tacit.crossdomain.x_map.private_neighbours import RHO
 from tacit.experiments.progress import bar
-from tacit.kernels.neighbourhood.sensitivity import SMALLEST
-from tacit.ratings import Ratings
 from tacit.reporting.table import NOTHING, Table
-from tacit_studies.claim import ClaimVerdict, PaperClaim, StudyResult
+from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Kept
-from tacit_studies.x_map.bounds import (
-    EventShares,
-    Moved,
-    holds,
-    moved,
-    neighbours_drawn,
-    published_sensitivity,
-)
+from tacit_studies.verdict import ClaimVerdict, share_verdict, weakest
+from tacit_studies.x_map.bounds import EventCounts, Moved, moved, neighbours_drawn
+from tacit_studies.x_map.sparse_ratings import CentredRatings
 
 EPSILON = 0.8
 """epsilon' of PNSA and PNCF, in nats, as published for items."""
 
-HELD = "A theorem holds where it does in every case."
+TRIES = 200
+"""Random pairs of items that are drawn, at most, for each one with a rater of both."""
 
-Matrix = NDArray[np.floating]
+HELD = (
+    "A theorem holds where it does in every case. A row of 3 or 4 is judged by the share of draws "
+    "in which its event occurs, with a confidence of 95 % for all rows together."
+)
 
 
 @dataclass(frozen=True)
 class Theorems:
-    """Theorem 2 on so many `pairs`, made up and rated; 3 and 4 on `rows` of rated items with `k`
-    neighbours, each in so many `draws`."""
+    """Theorem 2 on that number of random `pairs`, and of pairs of rated items. 3 and 4 on `rows` of
+    rated items with `k` neighbours, each in `draws`."""
 
     pairs: int = 2000
     rows: int = 200
@@ -44,61 +41,53 @@ class Theorems:
 
     name: ClassVar[str] = "theorems"
     title: ClassVar[str] = "Theorems 2, 3 and 4: sensitivity, and drawn neighbours"
+    covers: ClassVar[tuple[str, ...]] = ("Theorem 2", "Theorem 3", "Theorem 4", "PNSA", "PNCF")
+    own_data: ClassVar[str] = ""
 
     def find(self, data: Domains, kept: Kept) -> StudyResult:
-        """The shares of cases in which each theorem holds."""
-        del kept  # A minute, and chance throughout.
-        centred = dense(data.ratings)
+        """Measure the shares of cases in which each theorem holds."""
+        del kept  # Fresh draws in every run.
+        centred = CentredRatings.of(data.ratings)
         second = {
             "random small tables": list(random_cases(self.pairs)),
             data.ratings.name: list(rated_pairs(centred, self.pairs)),
         }
-        found = list(self._rows(centred))
-        claims = [claim("Theorem 2: one person moves s(i, j) by SS at most", held(second))]
-        if found:
-            third = [holds(row.above) for row in found]
-            fourth = [holds(row.present) for row in found]
+        rows = list(self._rows(centred))
+        claims = [second_theorem(second)]
+        if rows:
+            third = [(row.above, row.draws) for row in rows]
+            fourth = [(row.present, row.draws) for row in rows]
             claims += [
-                claim("Theorem 3: drawn neighbours are near the nearest", {"": third}),
-                claim("Theorem 4: the nearest are drawn", {"": fourth}),
+                row_theorem("Theorem 3: drawn neighbours are near the nearest", third),
+                row_theorem("Theorem 4: the nearest are drawn", fourth),
             ]
         return StudyResult(
-            claims=tuple(claims), tables=(table(second),), remarks=(HELD, self._said(found))
+            claims=tuple(claims), tables=(table(second),), remarks=(HELD, self._vacuous(rows))
         )
 
-    def _said(self, found: list[EventShares]) -> str:
-        """What Theorems 3 and 4 leave unsaid."""
-        if not found:
+    def _vacuous(self, rows: Sequence[EventCounts]) -> str:
+        """Return for how many rows Theorems 3 and 4 are vacuous."""
+        if not rows:
             return (
                 f"No item shares raters with more than {self.k} others, so that Theorems 3 and 4 "
                 "have no case."
             )
-        silent = fmean(row.silent for row in found)
-        return f"3 and 4 say nothing in {silent:.0%} of {len(found)} rows: w is all of Sim_k."
+        silent = fmean(row.silent for row in rows)
+        return f"3 and 4 are vacuous in {silent:.0%} of {len(rows)} rows: w is all of Sim_k."
 
-    def _rows(self, centred: Matrix) -> Iterator[EventShares]:
-        """Random items with their candidates: all that share a rater with them."""
+    def _rows(self, centred: CentredRatings) -> Iterator[EventCounts]:
+        """Draw neighbours of random items with more candidates than k."""
         chance = np.random.default_rng(1)
-        longest = int((~np.isnan(centred)).sum(0).max())
-        filled = np.nan_to_num(centred).astype(float)
-        squares = (filled**2).sum(0)
-        # A catalogue in two halves has each item in both, and in one of them nobody rated it.
-        rated = np.flatnonzero(~np.isnan(centred).all(0))
+        longest = int(centred.counts.max())
+        # A catalogue in two halves has each item in both, and one of them is unrated.
+        rated = np.flatnonzero(centred.counts)
         items = chance.choice(rated, min(self.rows, len(rated)), replace=False)
         with bar("rows of Theorems 3 and 4") as progress:
-            for number, i in enumerate(items):
+            for number, item in enumerate(items.tolist()):
                 progress("", number, len(items))
-                both = ~np.isnan(centred[:, [i]]) & ~np.isnan(centred)
-                near = np.flatnonzero(both.any(0))
-                others = [j for j in near if j != i and squares[j] * squares[i] > 0]
-                if len(others) > self.k:
-                    s = filled[:, others].T @ filled[:, i] / np.sqrt(squares[others] * squares[i])
-                    printed = (
-                        published_sensitivity(filled[:, i], filled[:, j], both[:, j])
-                        for j in others
-                    )
-                    guarded = np.maximum(np.abs(list(printed)), SMALLEST)
-                    yield neighbours_drawn(s, guarded, self.k, EPSILON, longest, self.draws)
+                s, sensitivity = centred.candidates(item)
+                if len(s) > self.k:
+                    yield neighbours_drawn(s, sensitivity, self.k, EPSILON, longest, self.draws)
 
 
 def random_cases(count: int) -> Iterator[Moved]:
@@ -116,55 +105,54 @@ def random_cases(count: int) -> Iterator[Moved]:
             yield moved(*pair)
 
 
-def dense(ratings: Ratings) -> Matrix:
-    """Ratings centred by person, NaN where there is none, shape (people, items)."""
-    found = np.full((ratings.n_users, ratings.n_items), np.nan, np.float32)
-    found[ratings.users, ratings.items] = ratings.values
-    counts = np.bincount(ratings.users, minlength=ratings.n_users)
-    sums = np.bincount(ratings.users, ratings.values, ratings.n_users)
-    return found - (sums / np.maximum(counts, 1)).astype(np.float32)[:, None]
-
-
-def rated_pairs(centred: Matrix, count: int) -> Iterator[Moved]:
-    """Random pairs of items that somebody rated both of."""
+def rated_pairs(centred: CentredRatings, count: int) -> Iterator[Moved]:
+    """Yield random pairs of items with a rater of both, fewer where they are rare."""
     chance = np.random.default_rng(0)
-    while count:
-        i, j = chance.choice(centred.shape[1], 2, replace=False)
-        a, b = centred[:, i].astype(float), centred[:, j].astype(float)
-        if (~np.isnan(a) & ~np.isnan(b)).any():
+    rated = np.flatnonzero(centred.counts)
+    for _ in range(TRIES * count if len(rated) > 1 else 0):
+        i, j = chance.choice(rated, 2, replace=False).tolist()
+        if centred.share_a_rater(i, j):
+            yield moved(*centred.pair(i, j))
             count -= 1
-            yield moved(a, b)
+        if count == 0:
+            return
 
 
-def held(found: dict[str, list[Moved]]) -> dict[str, list[bool]]:
-    """Whether Theorem 2 holds, case by case."""
-    return {name: [case.holds for case in cases] for name, cases in found.items()}
+def second_theorem(cases: Mapping[str, Sequence[Moved]]) -> PaperClaim:
+    """Judge Theorem 2, which fails where any case does."""
+    shares = {name: [case.holds for case in each] for name, each in cases.items() if each}
+    ours = "; ".join(f"in {fmean(each):.0%} of cases, {name}" for name, each in shares.items())
+    verdict = weakest(
+        ClaimVerdict.HOLDS if all(each) else ClaimVerdict.FAILS for each in shares.values()
+    )
+    return PaperClaim("Theorem 2: one user moves s(i, j) by SS at most", "always", ours, verdict)
 
 
-def claim(words: str, cases: dict[str, list[bool]]) -> PaperClaim:
-    """A theorem, which fails where any case does."""
-    said = "; ".join(f"in {fmean(of):.0%} of cases{f', {name}' if name else ''}"
-                     for name, of in cases.items())  # fmt: skip
-    whole = all(all(of) for of in cases.values())
-    return PaperClaim(words, "always", said, ClaimVerdict.HOLDS if whole else ClaimVerdict.FAILS)
+def row_theorem(words: str, counts: Sequence[tuple[int, int]]) -> PaperClaim:
+    """Judge a theorem by the draws of every row in which its event occurs."""
+    verdicts = [share_verdict(hits, n, 1 - RHO, cases=len(counts)) for hits, n in counts]
+    share = fmean(hits >= (1 - RHO) * n for hits, n in counts)
+    failed = verdicts.count(ClaimVerdict.FAILS)
+    ours = f"in {share:.0%} of {len(counts)} rows; fewer draws beyond chance in {failed}"
+    return PaperClaim(words, f"in {1 - RHO:.0%} of draws, always", ours, weakest(verdicts))
 
 
-def table(found: dict[str, list[Moved]]) -> Table:
-    """What moves a similarity further than Theorem 2 says."""
+def table(found: Mapping[str, list[Moved]]) -> Table:
+    """Return what moves a similarity further than Theorem 2 bounds it."""
 
     def share(cases: list[Moved], what: str) -> str:
         if not cases:
             return NOTHING
-        told = {
+        shares = {
             "both": [case.shared > case.printed for case in cases],
             "one": [case.single > case.printed for case in cases],
             "negative": [case.printed < 0 for case in cases],
         }
-        return f"{fmean(told[what]):.0%}"
+        return f"{fmean(shares[what]):.0%}"
 
     kinds = {
-        "somebody who rated both moves s further than SS": "both",
-        "somebody who rated one of the two does": "one",
+        "a user who rated both moves s further than SS": "both",
+        "a user who rated one of the two does": "one",
         "SS is negative": "negative",
     }
     lines = tuple(

@@ -1,13 +1,13 @@
 """The trials behind X-Map's figures, and their rows: one axis changes at a time.
 
-What is not on an axis stays: everybody links, nothing is kept, k is 50, `x-map` claims .3 and .8
-(items) or .6 and .3 (people), strict systems keep epsilon 8 per person.
+What is not on an axis is fixed: all users link, nothing is kept, k is 50, `x-map` claims .3 and .8
+(items) or .6 and .3 (users), strict systems have epsilon 8 per user.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, Self, get_args
 
 from tacit.crossdomain import changed, systems
 from tacit.crossdomain.domains import Domains
@@ -25,6 +25,10 @@ PUBLISHED = {"item": "1.1", "user": "0.9"}
 """What `x-map` claims by items and by people, in nats: both its epsilons together."""
 STRICT = "8"
 PRINTED = ("nx-map", "x-map")
+UNDAMPED = "knn-linked"
+"""The baseline that is also measured without damping, as the paper's systems are."""
+JUDGED = (*PRINTED, UNDAMPED, "item-average", "remote-user")
+"""Systems of the claims."""
 DAMPINGS = (0, 50)
 # The eighth has the colour of the first, and so on: pairs that nobody mistakes for one another.
 METHODS = (
@@ -40,8 +44,8 @@ Asked = tuple[System, str | None, Holdout]
 
 @dataclass(frozen=True)
 class Axes:
-    """What is measured: the systems of those `names`, neighbours, shares of people who link, kept
-    ratings, pairs of epsilons in nats, and decays."""
+    """Systems by name, numbers of neighbours, shares of users who link, kept ratings, pairs of
+    epsilons in nats, and decays. `tables`: whether to measure what no claim needs."""
 
     names: tuple[str, ...]
     ks: tuple[int, ...]
@@ -49,9 +53,23 @@ class Axes:
     keeps: tuple[int, ...]
     epsilons: tuple[str, ...]
     decays: tuple[float, ...]
+    tables: bool = True
+
+    @property
+    def judged(self) -> Self:
+        """The ends of the axes, and the systems that the claims are about."""
+        return type(self)(
+            names=tuple(name for name in self.names if name in JUDGED),
+            ks=(PUBLISHED_K,),
+            overlaps=ends(self.overlaps),
+            keeps=ends(self.keeps),
+            epsilons=ends(self.epsilons),
+            decays=(),
+            tables=False,
+        )
 
     def declared(self) -> Iterator[tuple[System, str | None]]:
-        """Every system, and what it is told to promise."""
+        """Yield every system, and the epsilon that it is given."""
         for name in self.names:
             for system in systems(name, "both"):
                 claims = {
@@ -62,7 +80,7 @@ class Axes:
                 yield system, claims[system.mode]
 
     def swept(self) -> Iterator[Asked]:
-        """What the lines show."""
+        """Yield what the lines show."""
         for system, epsilon in self.declared():
             every = [changed(system, k=k) for k in self.ks] if "k" in vars(system) else [system]
             yield from ((each, epsilon, Holdout()) for each in every)
@@ -73,35 +91,48 @@ class Axes:
                 if keep:
                     yield system, epsilon, Holdout(keep=keep)
 
+    def undamped(self) -> Iterator[Asked]:
+        """Yield the undamped baseline at every share of users who link."""
+        for system, epsilon in self.declared():
+            if system.name == UNDAMPED:
+                for overlap in dict.fromkeys((*self.overlaps, 1.0)):
+                    yield changed(system, damping=0), epsilon, Holdout(overlap=overlap)
+
     def paired(self) -> Iterator[Asked]:
-        """`x-map` by items and by people at every pair of epsilons."""
+        """Yield `x-map` by items and by users at every pair of epsilons."""
         both = product(systems("x-map", "faithful"), self.epsilons, self.epsilons)
         for published, second, first in both:
             yield changed(published, neighbour_epsilon=second), first, Holdout()
 
     def decaying(self) -> Iterator[Asked]:
-        """The maps by items, older ratings counting less."""
+        """Yield the maps by items, with weights that fall with the age of a rating."""
         for system, epsilon in self.declared():
             if system.variant == "item" and "decay" in vars(system):
                 for decay in self.decays:
                     yield changed(system, decay=decay), epsilon, Holdout()
 
     def choices(self) -> Iterator[Asked]:
-        """Both maps, with similarities damped or not, and AlterEgos of the tested or of everybody:
-        each as printed, and with what Tacit's `nx-map-everybody` adds, one thing at a time."""
+        """Yield both maps, with similarities damped or not, and AlterEgos of the tested or of all
+        users: each as printed, and with what Tacit's `nx-map-everybody` adds, one at a time."""
         for system, epsilon in self.declared():
-            if system.name in PRINTED:
+            if system.name in PRINTED and self.tables:
                 for damping, alteregos in product(DAMPINGS, get_args(AlterEgos)):
                     yield changed(system, damping=damping, alteregos=alteregos), epsilon, Holdout()
 
 
+def ends(axis: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the least and the largest value of an axis."""
+    return tuple(dict.fromkeys((min(axis, key=float), max(axis, key=float))))
+
+
 class Way(NamedTuple):
-    """The rows of one direction."""
+    """The rows of one direction, for one draw of test users."""
 
     lines: list[TrialRow]
     pairs: list[TrialRow]
     decays: list[TrialRow]
     choices: list[TrialRow]
+    undamped: list[TrialRow]
 
     @property
     def title(self) -> str:
@@ -121,12 +152,14 @@ class Way(NamedTuple):
         return [r for r in none if (r.k, r.overlap, r.keep) == (PUBLISHED_K, 1, 0)] + self.decays
 
     def along(self, method: str, mode: str, axis: str) -> dict[float, TrialRow]:
-        """The rows of a system by their place on an axis: k, overlap or keep.
+        """Return the rows of a system by their place on an axis: k, overlap or keep.
 
-        A method may have rows with a promise and without any: `mode` says which.
+        `mode` is "undamped" for the undamped baseline. Otherwise it is that of the rows, since a
+        method may have rows with and without a guarantee.
         """
         usual = {"k": PUBLISHED_K, "overlap": 1, "keep": 0}
-        mine = [row for row in self.lines if (row.method, row.mode) == (method, mode)]
+        rows = self.undamped if mode == "undamped" else self.lines
+        mine = [r for r in rows if r.method == method and mode in (r.mode, "undamped")]
         others = [name for name in usual if name != axis]
         return {
             float(getattr(row, axis)): row
@@ -136,8 +169,13 @@ class Way(NamedTuple):
         }
 
 
-def measured(domains: Domains, target: int, axes: Axes, journal: Journal[TrialRow]) -> Way:
-    """Rows of one direction, measured unless the journal has them."""
+def measured(
+    domains: Domains, target: int, axes: Axes, journal: Journal[TrialRow], seed: int = 0
+) -> Way:
+    """Return the rows of one direction, measured unless the journal has them.
+
+    `seed`: of the draw of test users and of those who link.
+    """
     data, measure = domains.ratings.fingerprint, TrialMeasurement(domains, Local())
 
     def rows(asked: Iterator[Asked], title: str) -> list[TrialRow]:
@@ -145,7 +183,7 @@ def measured(domains: Domains, target: int, axes: Axes, journal: Journal[TrialRo
         cells = [
             TrialCell(
                 data=data, names=domains.names, target=target,
-                system=system, epsilon=epsilon, protocol=protocol, seed=0,
+                system=system, epsilon=epsilon, protocol=protocol, seed=seed,
             )
             for system, epsilon, protocol in trials
         ]  # fmt: skip
@@ -159,4 +197,5 @@ def measured(domains: Domains, target: int, axes: Axes, journal: Journal[TrialRo
         rows(axes.paired(), "pairs"),
         rows(axes.decaying(), "decay"),
         rows(axes.choices(), "choices"),
+        rows(axes.undamped(), "undamped"),
     )

@@ -14,10 +14,10 @@ from tacit.reporting.panel import PALETTE, limits
 from tacit.reporting.plot import INK, dress
 from tacit.reporting.table import NOTHING, Table
 from tacit_studies.drawing import legend, panels
-from tacit_studies.kept import Figures
+from tacit_studies.kept import Figures, by_draw, samples
 
 OWN = "channel-mf"
-FLOORS = ("global-mean", "bias", "svdpp", "svd")
+BASES = ("global-mean", "bias", "svdpp", "svd", "als-svdpp", "als-svd")
 COLOURS = {
     OWN: INK, "dp-bias": PALETTE[6], "dpss": PALETTE[0], "dpsaobj": PALETTE[1],
     "dpsaout": PALETTE[2], "psgd": PALETTE[3], "pals": PALETTE[4], "dpals": PALETTE[5],
@@ -26,16 +26,23 @@ COLOURS = {
 TITLES = {"strict": "as it holds", "faithful": "as published"}
 LABELS = {"strict": "epsilon per value", "faithful": "epsilon per value, as claimed"}
 
-Curves = dict[tuple[str, str, str], tuple[float, float]]
-"""Mean and deviation of the error over draws, by method, mode and epsilon."""
+Key = tuple[str, str, str]
+"""Method, mode and epsilon."""
+Curves = dict[Key, tuple[float, float]]
+"""Mean and deviation of the error over draws."""
+Errors = Mapping[Key, Sequence[float]]
+"""The error of every draw of noise."""
 
 
-def means(found: Mapping[Any, Figures]) -> Curves:
-    """Over draws of noise, of cases with a method, a mode and an epsilon."""
-    groups: dict[tuple[str, str, str], list[float]] = {}
-    for case, figures in found.items():
-        groups.setdefault((case.method, case.mode, case.epsilon), []).append(figures["rmse"])
-    return {key: (fmean(values), pstdev(values)) for key, values in groups.items()}
+def errors_of(measured: Mapping[Any, Figures]) -> dict[Key, list[float]]:
+    """Group the errors of cases that have a method, a mode and an epsilon by draws of noise."""
+    groups = by_draw(measured, lambda case: (case.method, case.mode, case.epsilon))
+    return {key: samples(draws, "rmse") for key, draws in groups.items()}
+
+
+def means(errors: Errors) -> Curves:
+    """Return the mean and the deviation of every curve's points."""
+    return {key: (fmean(draws), pstdev(draws)) for key, draws in errors.items()}
 
 
 def table(curves: Curves, epsilons: Sequence[str]) -> Table:
@@ -56,8 +63,8 @@ def drawn(curves: Curves, epsilons: Sequence[str]) -> Figure:
     ends = limits([at[0] for at in curves.values()], lower_is_better=True)
     for panel, mode in zip(axes, TITLES, strict=True):
         _lines(panel, curves, mode, epsilons)
-        for floor in FLOORS:
-            if at := curves.get((floor, "none", "")):
+        for base in BASES:
+            if at := curves.get((base, "none", "")):
                 panel.axhline(at[0], color=INK, alpha=0.5, lw=0.7)
         dress(panel, TITLES[mode], [float(e) for e in epsilons], LABELS[mode])
         if ends:

@@ -1,13 +1,16 @@
-"""Claims of Xian et al. about which method is better, asked of errors at many constants."""
+"""Claims of Xian et al. about which method is better, judged by errors at many constants."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from statistics import fmean
 from typing import NamedTuple
 
 from tacit.reporting.table import Table
+from tacit_studies.verdict import ClaimVerdict, Difference, weakest
 
 MARGIN = 0.001
+"""The least difference of RMSE."""
 
 
 class Method(NamedTuple):
@@ -31,10 +34,10 @@ class Constants(NamedTuple):
     factors: int
 
 
-Errors = dict[tuple[Method, Constants, str], float]
-"""By method, constants and epsilon."""
-ErrorAt = Callable[[Method], float]
-"""The error of a method, at some constants and some epsilon."""
+Errors = Mapping[tuple[Method, Constants, str], Sequence[float]]
+"""The error of each draw of noise, by method, constants and epsilon."""
+ErrorAt = Callable[[Method], Sequence[float]]
+"""The errors of a method, at some constants and some epsilon."""
 NS, YS = ("all", "own"), ("descent", "mean")
 PEERS = (Method("psgd"), Method("pals"))
 
@@ -52,35 +55,62 @@ METHODS = tuple(
 
 
 class Count(NamedTuple):
-    """For how many of so many choices an order holds, and whether it does where each method has the
-    constants that are best for it."""
+    """Number of `choices` of constants for which an order holds, and for which it is the other way
+    round. `at_best`: the verdict where each method has the constants that are best for it."""
 
     held: int
+    failed: int
     choices: int
-    at_best: bool
+    at_best: ClaimVerdict
+
+    @property
+    def verdict(self) -> ClaimVerdict:
+        """Return whether the order holds, whatever the lost constants are.
+
+        It is too close to tell where it holds for some of them only, or for none by enough.
+        """
+        if self.held == self.choices:
+            return ClaimVerdict.HOLDS
+        anywhere = self.held or self.at_best == ClaimVerdict.HOLDS
+        return ClaimVerdict.CLOSE if anywhere or not self.failed else ClaimVerdict.FAILS
 
 
 @dataclass(frozen=True)
 class ErrorOrder:
-    """`better` has an error below the least of `worse`, by the margin."""
+    """`better` has an error below that of each of `worse`, by the margin and beyond its spread."""
 
     better: Method
     worse: tuple[Method, ...]
 
-    def holds(self, error: ErrorAt) -> bool:
-        """At some constants and some epsilon."""
-        return error(self.better) + MARGIN <= min(map(error, self.worse))
+    def verdict(self, errors: ErrorAt) -> ClaimVerdict:
+        """Judge the order at some constants and some epsilon. Draws are paired."""
+        below = errors(self.better)
+        return weakest(
+            Difference.of([b - a for a, b in zip(below, errors(other), strict=True)]).verdict(
+                MARGIN
+            )
+            for other in self.worse
+        )
 
     def counts(
         self, errors: Errors, choices: Sequence[Constants], epsilons: Sequence[str]
     ) -> dict[str, Count]:
-        """By epsilon."""
+        """Count the choices by epsilon."""
         return {epsilon: self._count(errors, choices, epsilon) for epsilon in epsilons}
 
     def _count(self, errors: Errors, choices: Sequence[Constants], epsilon: str) -> Count:
-        held = sum(self.holds(lambda m, at=one: errors[m, at, epsilon]) for one in choices)
-        best = self.holds(lambda m: min(errors[m, one, epsilon] for one in choices))
-        return Count(held, len(choices), best)
+        verdicts = [self.verdict(lambda m, at=one: errors[m, at, epsilon]) for one in choices]
+        return Count(
+            verdicts.count(ClaimVerdict.HOLDS),
+            verdicts.count(ClaimVerdict.FAILS),
+            len(choices),
+            self.verdict(lambda m: errors[m, least(errors, m, choices, epsilon), epsilon]),
+        )
+
+
+def least(errors: Errors, method: Method, choices: Sequence[Constants], epsilon: str) -> Constants:
+    """Return the constants at which a method's mean error is the least."""
+    return min(choices, key=lambda one: fmean(errors[method, one, epsilon]))
 
 
 def orders() -> Iterator[tuple[str, ErrorOrder]]:
@@ -95,8 +125,8 @@ def orders() -> Iterator[tuple[str, ErrorOrder]]:
 def _every() -> Iterator[tuple[str, ErrorOrder]]:
     for y, n in product(("", *YS), NS):
         gradient, objective, output = three(n, y)
-        told = f"n of {n}{f', y by {y}' if y else ''}"
-        yield f"objective is the best of three: {told}", ErrorOrder(objective, (gradient, output))
+        forms = f"n of {n}{f', y by {y}' if y else ''}"
+        yield f"objective is the best of three: {forms}", ErrorOrder(objective, (gradient, output))
         for method in (gradient, objective, output):
             yield f"better than psgd and pals: {method.words}", ErrorOrder(method, PEERS)
     for y, n in product(YS, NS):
@@ -105,20 +135,24 @@ def _every() -> Iterator[tuple[str, ErrorOrder]]:
 
 
 def table(found: Mapping[str, Mapping[str, Count]], epsilons: Sequence[str], choices: int) -> Table:
-    """A line a claim: for how many constants it holds at each epsilon, and with the best ones."""
+    """Return a line for each claim: its counts at each epsilon, and the verdict at the best."""
     lines = tuple(
-        (words, *(f"{at.held} {'yes' if at.at_best else 'no'}" for at in counts.values()))
+        (words, *(f"{at.held}, {at.failed}, {at.at_best}" for at in counts.values()))
         for words, counts in found.items()
     )
-    caption = f"For how many of {choices} choices, and whether at the best of each; epsilon a value"
+    caption = (
+        f"For how many of {choices} choices it holds and does not hold, and at the best of each; "
+        "epsilon per value"
+    )
     return Table(caption, ("claim", *epsilons), lines)
 
 
 def best_constants(errors: Errors, choices: Sequence[Constants], epsilons: Sequence[str]) -> Table:
-    """A line a method: its least error at each epsilon, and the constants that gave it."""
+    """Return a line for each method: its least error at each epsilon, and its constants there."""
 
     def cell(method: Method, epsilon: str) -> str:
-        error, at = min((errors[method, one, epsilon], one) for one in choices)
+        at = least(errors, method, choices, epsilon)
+        error = fmean(errors[method, at, epsilon])
         return f"{error:.3f} ({at.ridge:g}, {at.rounds}, {at.factors})"
 
     lines = tuple((m.words, *(cell(m, epsilon) for epsilon in epsilons)) for m in METHODS)

@@ -24,6 +24,8 @@ class Theorems12:
 
     name: ClassVar[str] = "theorems-1-2"
     title: ClassVar[str] = "Theorems 1 and 2: n slots cost n epsilon"
+    covers: ClassVar[tuple[str, ...]] = ("Theorem 1", "Theorem 2")
+    own_data: ClassVar[str] = "the certified tables, without ratings"
 
     def find(self, data: Any, kept: Kept) -> StudyResult:
         """The losses of both tables."""
