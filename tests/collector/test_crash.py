@@ -4,38 +4,11 @@ import shutil
 import sqlite3
 import subprocess
 import time
-from contextlib import closing
 from random import Random
 from signal import SIGINT, SIGTERM
 
 import pytest
-from retrying import Clients
-
-from tacit.collector.storage.addresses import open_reader
-from tacit.collector.storage.slot_codec import pack_rated
-
-
-def stored(db):
-    with closing(open_reader(db)) as reader:
-        rows = [row for block in reader.scan(1) for row in block]
-    found = {row.id.hex(): (row.person.hex(), row.epoch, row.cells) for row in rows}
-    assert len(found) == len(rows)
-    return found
-
-
-def promised(acked):
-    return {
-        id: (report.person, report.epoch, pack_rated(report.places[0], report.symbols[0]))
-        for id, report in acked.items()
-    }
-
-
-def nothing_is_lost(collector, clients, fewest):
-    """Every acknowledged report is stored as it was sent, and there were more than `fewest`."""
-    found, wanted = stored(collector.db), promised(clients.acked)
-    assert not clients.wrong
-    assert len(wanted) > fewest
-    assert {id: found.get(id) for id in wanted} == wanted
+from retrying import Clients, nothing_is_lost, promised, stored
 
 
 @pytest.mark.parametrize(

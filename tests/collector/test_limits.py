@@ -359,7 +359,7 @@ def test_a_task_that_is_served_no_more_is_forgotten_as_well(ask, limits, counts)
 def test_with_postgresql_the_keys_need_a_place(ask, run, tmp_path, monkeypatch):
     """They may not lie in the database, and there is no file to put them beside."""
     monkeypatch.setattr(
-        "tacit.collector.ingest.opening.open_store", lambda url: SqliteStore(":memory:")
+        "tacit.collector.ingest.readiness.open_store", lambda url, sole: SqliteStore(":memory:")
     )
     (tmp_path / "task.json").write_bytes(ask().document)
     (tmp_path / "tokens").write_text(DIGEST.hex())

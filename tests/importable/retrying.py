@@ -5,7 +5,10 @@ import json
 import secrets
 import threading
 import time
+from contextlib import closing
 
+from tacit.collector.storage.addresses import open_reader
+from tacit.collector.storage.slot_codec import pack_rated
 from tacit.wire.report import Report, dumps, upload
 
 
@@ -20,7 +23,7 @@ class Clients:
         self._going = True
         self.acked: dict[str, Report] = {}
         self.wrong: list[int] = []
-        self._threads = [threading.Thread(target=self._run) for _ in range(count)]
+        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(count)]
         for thread in self._threads:
             thread.start()
 
@@ -67,3 +70,26 @@ class Clients:
                 raise AssertionError(json.loads(answer))
             time.sleep(0.02)
         raise AssertionError("it was never stored")
+
+
+def stored(db):
+    with closing(open_reader(db)) as reader:
+        rows = [row for block in reader.scan(1) for row in block]
+    found = {row.id.hex(): (row.person.hex(), row.epoch, row.cells) for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def promised(acked):
+    return {
+        id: (report.person, report.epoch, pack_rated(report.places[0], report.symbols[0]))
+        for id, report in acked.items()
+    }
+
+
+def nothing_is_lost(collector, clients, fewest):
+    """Every acknowledged report is stored as it was sent, and there were more than `fewest`."""
+    found, wanted = stored(collector.db), promised(clients.acked)
+    assert not clients.wrong
+    assert len(wanted) > fewest
+    assert {id: found.get(id) for id in wanted} == wanted

@@ -105,6 +105,13 @@ class Dating(SqliteStore):
         return self._database.execute(oldest).fetchall()
 
 
+class Ticking(SqliteStore):
+    """A probe moves the clock."""
+
+    def probe(self):
+        self._database.execute("UPDATE clock SET seconds = seconds + 1")
+
+
 FAULTS = {
     "keeps_the_first_report_of_an_id": LastWins,
     "says_what_became_of_each": Forgiving,
@@ -116,6 +123,7 @@ FAULTS = {
     "leaves_out_who_asked_to_be_erased": Remembering,
     "keeps_the_trusted_clock": Trusting,
     "names_the_newest_epoch": Dating,
+    "accepts_a_probe": Ticking,
 }
 """A fault for each claim."""
 

@@ -239,6 +239,17 @@ def names_the_newest_epoch(opens: StoreOpeners) -> None:
         demand(sorted(store.newest()), [(b"one", 8), (b"two", 2)], "Newest epochs")
 
 
+def accepts_a_probe(opens: StoreOpeners) -> None:
+    """A probe of a store that works succeeds, and changes neither reports nor the clock."""
+    with closing(opens.writer()) as store:
+        store.probe()
+        store.set_clock(7)
+        store.insert([stored_report(1)])
+        store.probe()
+        demand(store.clock(), 7, "Clock after a probe")
+    demand(scanned(opens), [stored_report(1)], "Reports after a probe")
+
+
 STORE_CLAIMS: tuple[Claim, ...] = (
     keeps_the_first_report_of_an_id,
     says_what_became_of_each,
@@ -250,6 +261,7 @@ STORE_CLAIMS: tuple[Claim, ...] = (
     leaves_out_who_asked_to_be_erased,
     keeps_the_trusted_clock,
     names_the_newest_epoch,
+    accepts_a_probe,
 )
 """All claims about a store of reports."""
 

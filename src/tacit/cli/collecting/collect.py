@@ -47,6 +47,13 @@ def collect(
             "PostgreSQL. [next to the SQLite file]"
         ),
     ] = None,
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="Seconds to wait at startup for a database server that does not respond yet.",
+        ),
+    ] = 30,
     confirm_clock: Annotated[
         bool,
         typer.Option(
@@ -90,7 +97,7 @@ def collect(
         enrolment = Enrolment(tokens.read_text().split(), most, most_people)
     published = None if publish is None else PublishedModels(publish)
     # Fail on a store that cannot be opened before the server starts.
-    held = opened(db, tasks, enrolment, keys=token_keys, confirmed=confirm_clock)
+    held = opened(db, tasks, enrolment, keys=token_keys, confirmed=confirm_clock, patience=wait)
     listener = listening(host, port)
     if confirm_clock:
         options.notice(f"The clock is trusted: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.")

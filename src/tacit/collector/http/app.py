@@ -25,6 +25,7 @@ from tacit.collector.ingest import problems, retention
 from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.ingest.opening import Opened, opened
 from tacit.collector.ingest.problems import MEDIA_TYPE, Problem, ProblemError
+from tacit.collector.ingest.readiness import Readiness
 from tacit.collector.ingest.validation import ReportValidator
 from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.published_models import PublishedModels
@@ -104,6 +105,7 @@ class RunningCollector(NamedTuple):
     validators: dict[str, ReportValidator]
     upload: UploadHandler
     erasing: Erasing
+    readiness: Readiness
 
 
 class Collector:
@@ -145,7 +147,7 @@ class Collector:
                 self._started = self._running(opened, writer, validators)
                 turn = opened.limits.turn if opened.limits is not None else None
                 keeping = retention.keep(validators.values(), writer, opened.clock, turn)
-                async with _meanwhile(keeping):
+                async with _meanwhile(keeping), _meanwhile(self.running.readiness.watch()):
                     yield
             finally:
                 await writer.close()
@@ -155,7 +157,7 @@ class Collector:
     ) -> RunningCollector:
         admission = Admission(validators, opened.clock, self._enrolment)
         upload, erasing = UploadHandler(admission, writer), Erasing(admission, writer)
-        return RunningCollector(writer, validators, upload, erasing)
+        return RunningCollector(writer, validators, upload, erasing, Readiness(writer))
 
     async def _validators(
         self, writer: Writer, worker: ThreadPoolExecutor
@@ -225,9 +227,10 @@ class Collector:
         return PlainTextResponse("alive\n")
 
     async def ready(self, request: Request) -> Response:
-        """GET /readyz: readiness. Raises `ProblemError` if reports cannot be stored."""
-        if self.running.writer.failing:
-            raise ProblemError(problems.UNAVAILABLE)
+        """GET /readyz: readiness. Raises `ProblemError` if reports cannot be stored, and why."""
+        problem = await self.running.readiness.problem()
+        if problem is not None:
+            raise ProblemError(problem)
         return PlainTextResponse("ready\n")
 
     async def metrics(self, request: Request) -> Response:

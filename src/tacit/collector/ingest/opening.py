@@ -9,10 +9,11 @@ from pathlib import Path
 
 from tacit.collector.ingest.clock import TrustedClock, tolerance
 from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.ingest.readiness import reached
 from tacit.collector.limits.counts import Counts
 from tacit.collector.limits.keys import EpochKeys
 from tacit.collector.limits.limits import Limits
-from tacit.collector.storage.addresses import is_postgres, open_store
+from tacit.collector.storage.addresses import is_postgres
 from tacit.collector.storage.sqlite_counts import SqliteCounts
 from tacit.collector.storage.store import ReportStore, StoreError
 from tacit.errors import RequestError
@@ -41,16 +42,18 @@ def opened(
     *,
     keys: Path | None = None,
     confirmed: bool = False,
+    patience: float = 0.0,
     wall: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Opened:
     """Open the store at an address (or by a function) and its components.
 
     `keys`: the key file of token counts; default: next to the SQLite file. `confirmed`: whether the
-    machine's clock is right, whatever the stored time. `wall`: Unix seconds. `monotonic`: seconds
-    since any moment. Raises `RequestError` if a component cannot be opened, or they do not match.
+    machine's clock is right, whatever the stored time. `patience`: seconds to wait for a database
+    server that does not respond yet. `wall`: Unix seconds. `monotonic`: seconds since any moment.
+    Raises `RequestError` if a component cannot be opened, or they do not match.
     """
-    store = open_store(db) if isinstance(db, str) else db()
+    store = reached(db, patience, monotonic) if isinstance(db, str) else db()
     try:
         clock = TrustedClock(wall, monotonic, tolerance(tasks))
         clock.start(store, confirmed)

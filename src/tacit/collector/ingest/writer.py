@@ -216,6 +216,24 @@ class Writer:
             self._note(error)
             raise StoreError("Nothing was erased.") from None
 
+    async def probe(self) -> str | None:
+        """Return why reports cannot be stored at the moment; None if they can.
+
+        It writes to the store, and reconnects if necessary.
+        """
+        try:
+            await self.run(self._probed)
+        except Exception as error:
+            self._note(error)
+            return reason(error)
+        self._recovered()
+        return None
+
+    def _probed(self, store: ReportStore) -> None:
+        store.probe()
+        if self._limits is not None:
+            self._limits.probe()
+
     async def close(self) -> None:
         """Store pending uploads, then close the database."""
         self._ask(self._finish)
@@ -271,7 +289,7 @@ class Writer:
         except Exception as error:  # any error must complete the futures
             self._failed(uploads, error)
             return
-        self.failing = False
+        self._recovered()
         self.counts["commits"] += 1
         for result in results:
             if not isinstance(result, Excess):
@@ -279,15 +297,20 @@ class Writer:
         self._loop.call_soon_threadsafe(self._settle, uploads, results)
 
     def _failed(self, uploads: Sequence[Batch], error: Exception) -> None:
+        self.counts["failures"] += 1
         self._note(error)
         refusal = StoreError("None of these reports were stored.")
         self._loop.call_soon_threadsafe(self._fail, uploads, refusal)
 
     def _note(self, error: Exception) -> None:
-        self.counts["failures"] += 1
-        if not self.failing:  # the type only: messages may contain the input
-            log.warning("Reports cannot be stored: %s.", type(error).__name__)
+        if not self.failing:
+            log.warning("Reports cannot be stored: %s.", reason(error))
         self.failing = True
+
+    def _recovered(self) -> None:
+        if self.failing:
+            log.warning("Reports can be stored again.")
+        self.failing = False
 
     def _settle(self, uploads: Sequence[Batch], results: Sequence[Result]) -> None:
         self._leave(uploads)
@@ -308,6 +331,11 @@ class Writer:
     def _leave(self, uploads: Sequence[Batch]) -> None:
         self.uploads -= len(uploads)
         self.waiting -= sum(len(upload.rows) for upload in uploads)
+
+
+def reason(error: Exception) -> str:
+    """Return why a store failed; the type only where the message may contain the input."""
+    return str(error) if isinstance(error, StoreError) else type(error).__name__
 
 
 def _report(future: "asyncio.Future[Any]", how: Callable[[Any], None], what: Any) -> None:

@@ -109,6 +109,11 @@ class Limits:
                 }
                 self._counts.keep(task, left, ())
 
+    def probe(self) -> None:
+        """Read the counts; raises `StoreError` if the database does not respond."""
+        with self._counts.transaction():
+            self._counts.running()
+
     def close(self) -> None:
         """Close the database."""
         self._counts.close()

@@ -9,14 +9,15 @@ from tacit.collector.storage.store import Reader, ReportStore
 from tacit.errors import RequestError
 
 
-def open_store(url: str) -> ReportStore:
+def open_store(url: str, *, sole: bool = False) -> ReportStore:
     """Open the store at a path (SQLite) or a `postgresql://` address, created if missing.
 
-    Raises `RequestError` if it cannot be opened.
+    `sole`: whether to refuse an SQLite file on which a collector is running. Raises `RequestError`
+    if it cannot be opened, and `UnreachableError` if a database server does not respond yet.
     """
     if is_postgres(url):
         return _import("postgres").PostgresStore(url)
-    return SqliteStore(url)
+    return SqliteStore(url, sole=sole)
 
 
 def open_reader(url: str, connections: int = 1) -> Reader:

@@ -10,7 +10,9 @@ from tacit.collector.storage.store import (
     Held,
     ReportOutcome,
     StoredReport,
+    StoreError,
     UncertainError,
+    UnreachableError,
     outcomes,
 )
 from tacit.errors import RequestError
@@ -82,6 +84,8 @@ ON CONFLICT DO NOTHING RETURNING id
 """
 SECONDS = 5
 """Connection timeout."""
+NOT_YET = ("starting up", "shutting down", "recovery", "too many")
+"""Refusals of a server that may accept a connection later."""
 
 
 def cause(error: psycopg.Error) -> str:
@@ -92,6 +96,32 @@ def cause(error: psycopg.Error) -> str:
     lines = str(error).strip().splitlines() or [type(error).__name__]
     line_with_cause = next((line for line in lines if ": " in line), lines[0])
     return line_with_cause.rpartition(": ")[2].strip().rstrip(".")
+
+
+def connect(url: str) -> "psycopg.Connection[Any]":
+    """Return a connection of a writer, whose commits are on disk whatever the server's default is.
+
+    A server that vanished is noticed after ten seconds, not after hours. Raises `psycopg.Error`.
+    """
+    connection = psycopg.connect(
+        url,
+        autocommit=True,
+        connect_timeout=SECONDS,
+        keepalives_idle=SECONDS,
+        keepalives_interval=1,
+        keepalives_count=SECONDS,
+    )
+    connection.execute("SET synchronous_commit = on")
+    return connection
+
+
+def refused(error: psycopg.Error) -> RequestError:
+    """Return the error of a database that does not open: whether it may open later, and why."""
+    message = f"The database cannot be opened: {cause(error)}."
+    responded = "FATAL" in str(error) and not any(each in str(error) for each in NOT_YET)
+    if isinstance(error, psycopg.OperationalError) and not responded:
+        return UnreachableError(message)
+    return RequestError(message)
 
 
 def check_columns(connection: "psycopg.Connection[Any]", tables: Sequence[str]) -> None:
@@ -111,20 +141,21 @@ def check_columns(connection: "psycopg.Connection[Any]", tables: Sequence[str]) 
 class PostgresStore:
     """The writer. Reconnects when the connection is lost.
 
-    Raises `RequestError` at the start if the database does not exist or is not writable.
+    Raises `RequestError` at the start if the database does not exist or is not writable, and
+    `UnreachableError` if its server does not respond yet.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
         try:
-            self._connection = self._connect()
+            self._connection = connect(url)
             try:
                 self._prepare()
             except BaseException:
                 self._connection.close()
                 raise
         except psycopg.Error as error:
-            raise RequestError(f"The database cannot be opened: {cause(error)}.") from None
+            raise refused(error) from None
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
         """Implement `ReportStore.hold`."""
@@ -154,7 +185,7 @@ class PostgresStore:
             # again, and reports that were stored are then duplicates.
             with suppress(psycopg.Error):
                 self._connection.close()
-            raise UncertainError(type(error).__name__) from None
+            raise UncertainError(cause(error)) from None
         return outcomes(rows, before)
 
     def shut(self, task: int, epoch: int) -> None:
@@ -222,6 +253,16 @@ class PostgresStore:
             "ON task = number"
         ).fetchall()
 
+    def probe(self) -> None:
+        """Implement `ReportStore.probe`."""
+        try:
+            self._reconnect()
+            self._connection.execute("UPDATE clock SET seconds = seconds")
+        except psycopg.Error as error:
+            with suppress(psycopg.Error):
+                self._connection.close()
+            raise StoreError(cause(error)) from None
+
     def close(self) -> None:
         """Implement `ReportStore.close`."""
         self._connection.close()
@@ -243,12 +284,7 @@ class PostgresStore:
 
     def _reconnect(self) -> None:
         if self._connection.closed:
-            self._connection = self._connect()
-
-    def _connect(self) -> "psycopg.Connection[Any]":
-        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=SECONDS)
-        connection.execute("SET synchronous_commit = on")  # whatever the server's default is
-        return connection
+            self._connection = connect(self._url)
 
     def _stored(self, ids: Sequence[bytes]) -> dict[bytes, StoredReport]:
         if not ids:

@@ -2,14 +2,12 @@
 
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import psycopg
 
 from tacit.collector.limits.counts import Running, TokenCounts
-from tacit.collector.storage.postgres import SCHEMA_LOCK, SECONDS
+from tacit.collector.storage.postgres import SCHEMA_LOCK, cause, connect, refused
 from tacit.collector.storage.store import StoreError
-from tacit.errors import RequestError
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS token_running (
@@ -37,25 +35,26 @@ class PostgresCounts:
     """Counts in PostgreSQL. Reconnects when the connection is lost.
 
     Rows of a transaction are locked and written in the order of their names, so collectors cannot
-    deadlock. Raises `RequestError` at the start if the database does not exist or is not writable.
+    deadlock. Raises `RequestError` at the start if the database does not exist or is not writable,
+    and `UnreachableError` if its server does not respond yet.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
         try:
-            self._connection = self._connect()
+            self._connection = connect(self._url)
             with self._connection.transaction():
                 self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
                 self._connection.execute(SCHEMA)
         except psycopg.Error as error:
-            raise RequestError(f"The database cannot be opened: {type(error).__name__}.") from None
+            raise refused(error) from None
 
     @contextmanager
     def transaction(self, *, alone: bool = False) -> Generator[None]:
         """Implement `Counts.transaction`."""
         try:
             if self._connection.closed:
-                self._connection = self._connect()
+                self._connection = connect(self._url)
             with self._connection.transaction():
                 if alone:
                     self._connection.execute("LOCK TABLE token_running IN EXCLUSIVE MODE")
@@ -63,7 +62,7 @@ class PostgresCounts:
         except psycopg.Error as error:
             with suppress(psycopg.Error):
                 self._connection.close()
-            raise StoreError(type(error).__name__) from None
+            raise StoreError(cause(error)) from None
 
     def running(self) -> dict[bytes, Running]:
         """Implement `Counts.running`."""
@@ -125,8 +124,3 @@ class PostgresCounts:
     def close(self) -> None:
         """Implement `Counts.close`."""
         self._connection.close()
-
-    def _connect(self) -> "psycopg.Connection[Any]":
-        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=SECONDS)
-        connection.execute("SET synchronous_commit = on")
-        return connection

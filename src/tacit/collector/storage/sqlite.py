@@ -1,5 +1,6 @@
 """Reports in one SQLite file: write-ahead log, synchronous=FULL, one writing connection."""
 
+import fcntl
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -50,6 +51,8 @@ UPGRADES = {0: SCHEMA + ADDED, 1: "ALTER TABLE tasks ADD COLUMN continues INTEGE
 question, under which reports of this task are stored."""
 LOG_PAGES, CACHE_KIB = 8000, 65_536
 """Checkpoint after a log of 32 MiB: ids are random, so short logs write each page many times."""
+LEAST_FREE = 1 << 24
+"""Bytes that must be free on the disk: a commit of 2,048 reports writes as many pages of 4 KiB."""
 MOST_ROWS = 4096
 """Rows per statement; SQLite allows 32,766 values in one."""
 HELD = "coalesce(continues, number), document, closed"
@@ -63,15 +66,24 @@ WHERE erasures.task = reports.task AND erasures.person = reports.person)
 class SqliteStore:
     """The writer. Reports are ordered by id: the file does not reveal their order of arrival.
 
+    `sole`: whether to refuse a file that another sole writer has open, in this process or another.
     Raises `RequestError` if the file cannot be opened or is another file.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, sole: bool = False) -> None:
+        self._path = path
+        self._lock = -1
         try:
+            if sole:
+                self._lock = _locked(path)
             self._database = opened(path)
             self._upgrade()
         except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
-            raise RequestError(f"{path} cannot store reports: {error}.") from None
+            self._unlock()
+            raise RequestError(f"{path} cannot store reports: {reason(error)}.") from None
+        except BaseException:
+            self._unlock()
+            raise
 
     def hold(self, document: bytes, same: Sequence[bytes] = ()) -> Held:
         """Implement `ReportStore.hold`."""
@@ -102,7 +114,7 @@ class SqliteStore:
         except sqlite3.Error as error:
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
-            raise StoreError(str(error)) from None
+            raise StoreError(reason(error)) from None
         return [ReportOutcome.STORED] * len(rows)
 
     def shut(self, task: int, epoch: int) -> None:
@@ -162,9 +174,25 @@ class SqliteStore:
             "ON task = number"
         ).fetchall()
 
+    def probe(self) -> None:
+        """Implement `ReportStore.probe`."""
+        # A commit to the log may succeed on a full disk, where it replaces older pages.
+        if (free := _free(self._path)) < LEAST_FREE:
+            raise StoreError(f"the disk is full ({free >> 20} MiB free)")
+        try:
+            self._database.execute("UPDATE clock SET seconds = seconds")
+        except sqlite3.Error as error:
+            raise StoreError(reason(error)) from None
+
     def close(self) -> None:
         """Implement `ReportStore.close`."""
         self._database.close()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def _upgrade(self) -> None:
         version = self._one("PRAGMA user_version")
@@ -228,6 +256,39 @@ def opened(path: str) -> sqlite3.Connection:
     for setting in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         database.execute(f"PRAGMA {setting}")
     return database
+
+
+def reason(error: Exception) -> str:
+    """Return why SQLite failed, without names that a damaged file may contain."""
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return str(error).split("\n")[0]
+
+
+def _locked(path: str) -> int:
+    """Lock a file's companion until it is closed or the process ends; returns its descriptor.
+
+    Not the file itself: SQLite would lose its own locks when the descriptor is closed. Raises
+    `RequestError` if another process has the lock, and `OSError`.
+    """
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise RequestError(
+            f"Another collector is running on {path}. Stop it first, or use PostgreSQL, which "
+            "several collectors may share."
+        ) from None
+    return lock
+
+
+def _free(path: str) -> int:
+    """Return the bytes that are free on the disk of a file."""
+    if path == ":memory:":
+        return LEAST_FREE
+    space = os.statvfs(path)
+    return space.f_bavail * space.f_frsize
 
 
 @lru_cache(maxsize=256)

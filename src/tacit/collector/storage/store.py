@@ -8,6 +8,8 @@ from enum import StrEnum
 from queue import SimpleQueue
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from tacit.errors import RequestError
+
 READ_AT_ONCE = 4096
 """Rows of a scan in memory at once."""
 
@@ -47,11 +49,18 @@ class ReportOutcome(StrEnum):
 
 
 class StoreError(Exception):
-    """The database does not respond; nothing of the batch was stored."""
+    """The database does not respond; nothing of the batch was stored.
+
+    The message is the reason, for operators: it contains no address, password or stored value.
+    """
 
 
 class UncertainError(StoreError):
     """The response to a commit was lost: the batch may be stored or not."""
+
+
+class UnreachableError(RequestError):
+    """The database server does not respond yet, and may do so later."""
 
 
 class ReportStore(Protocol):
@@ -120,6 +129,13 @@ class ReportStore(Protocol):
         """Return the document of each task with reports, and its newest epoch.
 
         Scans all reports.
+        """
+        ...
+
+    def probe(self) -> None:
+        """Write and commit, without a change, as storing a report does; reconnect if necessary.
+
+        Raises `StoreError` if reports cannot be stored at the moment.
         """
         ...
 
