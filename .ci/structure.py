@@ -35,7 +35,6 @@ SMALL = {
     "collection/public_hash.py": "four importers in two rooms",
     "collector/ingest/enrolment.py": "four importers in three rooms",
     "collector/storage/addresses.py": "imports PostgreSQL's driver on use",
-    "collector/storage/published_models.py": "four importers in two rooms",
     "experiments/defaults.py": "three importers",
     "labels/on_request.py": "imports attacks on use",
     "learner_settings.py": "five importers in two rooms",

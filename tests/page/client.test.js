@@ -449,3 +449,16 @@ test("an epsilon is per user only where what was rated is hidden", async () => {
     assert.equal(together((await example(plan)).task), said);
   }
 });
+
+test("the reference code is the pseudonym in every report", async () => {
+  const { client, shop, task, set } = await device("rated");
+  for (const [epoch, level] of /** @type {const} */ ([[0, "4"], [1, "1"]])) {
+    set(epoch);
+    await client.rate(task, itemAt(task, 2), level);
+    await client.sync();
+  }
+  const code = await client.referenceCode(task);
+  assert.match(code, /^[0-9a-f]{8}(-[0-9a-f]{8}){3}$/);
+  const sent = shop.bodies.flatMap((body) => reportsOf(body).map((each) => JSON.parse(each)));
+  assert.deepEqual(new Set(sent.map(({ person }) => person)), new Set([code.replaceAll("-", "")]));
+});

@@ -33,6 +33,7 @@ from tacit.privacy.ledger import Ledger, nano
 from tacit.scale import RatingScale, shortest
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
+from tacit.wire.report import person
 from tacit.wire.task import Task, is_address
 
 NOT_BEGUN = "This task has not begun, so the device sends no report yet."
@@ -220,6 +221,17 @@ class Client:
 
     def _profile(self, model: ItemModel) -> Profile:
         return Profile(model, {item: float(rating) for item, rating in self.ratings.items()})
+
+    def reference_code(self) -> str:
+        """Return the code by which the provider finds this user's reports to the task.
+
+        The user quotes it to have the provider delete or export the reports. It is the pseudonym
+        in every report, in four groups of digits, and erases nothing without the provider. Raises
+        `RequestError` if no task is known.
+        """
+        _, number, _ = self._task()
+        name = person(self._store.secret, *self._provider.named(number))
+        return "-".join(name[start : start + 8] for start in range(0, len(name), 8))
 
     def export(self) -> dict[str, Any]:
         """Return all data about the user in the store, as JSON values, without the secret."""

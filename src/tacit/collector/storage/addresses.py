@@ -5,7 +5,7 @@ from types import ModuleType
 
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.sqlite_reader import SqliteReader
-from tacit.collector.storage.store import Reader, ReportStore
+from tacit.collector.storage.store import Inspector, ReportStore
 from tacit.errors import RequestError
 
 
@@ -20,7 +20,7 @@ def open_store(url: str, *, sole: bool = False) -> ReportStore:
     return SqliteStore(url, sole=sole)
 
 
-def open_reader(url: str, connections: int = 1) -> Reader:
+def open_reader(url: str, connections: int = 1) -> Inspector:
     """Open a store for reading, by at most `connections` connections where several are faster.
 
     Raises `RequestError` if the store does not exist.

@@ -14,6 +14,7 @@ from tacit.collector.storage.store import (
     READ_AT_ONCE,
     Held,
     StoredReport,
+    Tombstone,
     in_order,
 )
 from tacit.errors import RequestError
@@ -125,6 +126,32 @@ class PostgresReader:
                 f"The database is damaged ({count} stored reports belong to an unknown task, for "
                 f"example report {report}); restore a backup."
             )
+
+    def counts(self) -> list[tuple[int, int, int]]:
+        """Implement `Inspector.counts`."""
+        query = "SELECT task, epoch, count(*) FROM reports GROUP BY task, epoch"
+        return self._connection.execute(query).fetchall()
+
+    def of_person(self, task: int, person: bytes) -> list[StoredReport]:
+        """Implement `Inspector.of_person`."""
+        query = "SELECT * FROM reports WHERE task = %s AND person = %s ORDER BY epoch, id"
+        return [StoredReport(*row) for row in self._connection.execute(query, (task, person))]
+
+    def tombstones(self) -> list[Tombstone]:
+        """Implement `Inspector.tombstones`."""
+        if not self._upgraded():
+            return []
+        return [Tombstone(*row) for row in self._connection.execute("SELECT * FROM erasures")]
+
+    def clock(self) -> int | None:
+        """Implement `Inspector.clock`."""
+        if not self._upgraded():
+            return None
+        return self._connection.execute("SELECT max(seconds) FROM clock").fetchall()[0][0]
+
+    def size(self) -> int:
+        """Implement `Inspector.size`: the tables of reports, with their indexes."""
+        return self._connection.execute("SELECT pg_total_relation_size('reports')").fetchall()[0][0]
 
     def _check_rows(self, task: int, least: int, most: int) -> None:
         check_columns(self._connection, ("tasks", "reports"))

@@ -42,6 +42,15 @@ class PublishedModels:
         log.warning("The newest model's file is damaged; publish the model again.")
         return None
 
+    def published_at(self, task: str) -> float | None:
+        """Return when the task's newest model was published, Unix seconds; None before the first.
+
+        The time is that of the last publication, also where it was the same model again.
+        """
+        if self.newest(task) is None:
+            return None
+        return (self._folder / f"{task}.newest").stat().st_mtime
+
     def model(self, address: str) -> bytes | None:
         """Return the bytes of a model, None for an unknown address."""
         return self._read(f"{address}.items") if _ADDRESS.fullmatch(address) else None

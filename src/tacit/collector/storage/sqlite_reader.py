@@ -11,6 +11,7 @@ from tacit.collector.storage.store import (
     READ_AT_ONCE,
     Held,
     StoredReport,
+    Tombstone,
 )
 from tacit.errors import RequestError
 from tacit.sqlite_checks import check_types
@@ -97,6 +98,37 @@ class SqliteReader:
                 raise sqlite3.DatabaseError(
                     f"{count} stored reports belong to an unknown task, for example report {report}"
                 )
+
+    def counts(self) -> list[tuple[int, int, int]]:
+        """Implement `Inspector.counts`."""
+        with self._reading():
+            query = "SELECT task, epoch, count(*) FROM reports GROUP BY task, epoch"
+            return self._database.execute(query).fetchall()
+
+    def of_person(self, task: int, person: bytes) -> list[StoredReport]:
+        """Implement `Inspector.of_person`."""
+        with self._reading():
+            query = "SELECT * FROM reports WHERE task = ? AND person = ? ORDER BY epoch, id"
+            return [StoredReport(*row) for row in self._database.execute(query, (task, person))]
+
+    def tombstones(self) -> list[Tombstone]:
+        """Implement `Inspector.tombstones`."""
+        with self._reading():
+            if not self._upgraded():
+                return []
+            return [Tombstone(*row) for row in self._database.execute("SELECT * FROM erasures")]
+
+    def clock(self) -> int | None:
+        """Implement `Inspector.clock`."""
+        with self._reading():
+            if not self._upgraded():
+                return None
+            return self._database.execute("SELECT max(seconds) FROM clock").fetchone()[0]
+
+    def size(self) -> int:
+        """Implement `Inspector.size`: the file and its log."""
+        paths = [Path(self._path), Path(f"{self._path}-wal")]
+        return sum(path.stat().st_size for path in paths if path.exists())
 
     def close(self) -> None:
         """Implement `Reader.close`."""

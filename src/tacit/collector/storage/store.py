@@ -200,6 +200,41 @@ class TaskChecker(Reader, Protocol):
         ...
 
 
+class Tombstone(NamedTuple):
+    """An erasure request: the store's number of the task, the pseudonym, the epoch of the request.
+
+    Reports under the pseudonym are excluded, also those that arrive later.
+    """
+
+    task: int
+    person: bytes
+    epoch: int
+
+
+class Inspector(Reader, Protocol):
+    """A reader that also answers the questions of operators, without changing the store."""
+
+    def counts(self) -> list[tuple[int, int, int]]:
+        """Return the number of a task, an epoch, and the number of stored reports; scans all."""
+        ...
+
+    def of_person(self, task: int, person: bytes) -> list[StoredReport]:
+        """Return the stored reports of a pseudonym to a task, erased ones included."""
+        ...
+
+    def tombstones(self) -> list[Tombstone]:
+        """Return all erasure requests that are still recorded."""
+        ...
+
+    def clock(self) -> int | None:
+        """Return the last trusted clock, Unix seconds; None if it is missing."""
+        ...
+
+    def size(self) -> int:
+        """Return the bytes that the store occupies on its disk."""
+        ...
+
+
 # Parallel reads of a store's ranges by several connections, in order.
 
 Connection = TypeVar("Connection")

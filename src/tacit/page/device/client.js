@@ -13,7 +13,7 @@ import { exported } from "./export.js";
 import { nano } from "./answering/ledger.js";
 import { questionOf } from "./sending/outbox.js";
 import { SECRET_BYTES } from "./answering/pseudonym.js";
-import { round } from "./answering/round.js";
+import { referenceCode, round } from "./answering/round.js";
 import { Sender } from "./sending/sender.js";
 import * as wireTask from "./documents/task.js";
 import { choose, refuseAnothers } from "./documents/task.js";
@@ -148,6 +148,16 @@ export class Client {
     if (!task.scale.levels.includes(level))
       throw new RequestError(off(task.scale));
     return this.#store.commit({ put: { ratings: [{ ...key, level }] } });
+  }
+
+  /**
+   * Return the code by which the provider finds the user's reports to a task, for a request to
+   * delete or export them. Throws `RequestError` before consent.
+   * @param {Task} task
+   */
+  async referenceCode(task) {
+    const rows = await this.#store.read();
+    return referenceCode(ownerOf(rows), rows, task);
   }
 
   /** Export the owner's data on the device as JSON, without the secret. */

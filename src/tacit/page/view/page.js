@@ -131,7 +131,7 @@ class Page {
    * @param {Rows} rows
    * @param {string | undefined} first title of the first recommendation
    */
-  #showSending(rows, first) {
+  async #showSending(rows, first) {
     const { task } = this;
     const epoch = wireTask.epoch(task, Date.now() / 1000);
     const due = countDue(task, rows, epoch);
@@ -149,7 +149,7 @@ class Page {
     const waits = rows.outbox.length > 0;
     find("sync", HTMLElement).hidden = !this.#agreed || (due === 0 && !waits);
     say("sync", words.sendInWords(due, waits));
-    if (this.#agreed) this.#showSoFar(rows, first);
+    if (this.#agreed) await this.#showSoFar(rows, first);
     else if (due > 0) this.#showTerms(rows, due);
   }
 
@@ -163,10 +163,11 @@ class Page {
   }
 
   /** @param {Rows} rows @param {string | undefined} first */
-  #showSoFar(rows, first) {
+  async #showSoFar(rows, first) {
+    const code = await this.client.referenceCode(this.task);
     this.#soFar ??= new SoFarView(this.task);
     fill("asked", this.#soFar.view);
-    this.#soFar.tell(rows, first);
+    this.#soFar.tell(rows, first, code);
   }
 
   /** @param {() => Promise<SyncOutcome>} work */

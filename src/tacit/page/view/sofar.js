@@ -18,6 +18,7 @@ export class SoFarView {
   #meter = make("span", { class: "bar meter", "aria-hidden": "true" });
   #counts = make("p", { class: "quiet" });
   #came = make("p", {});
+  #code = make("p", { class: "code" });
 
   /** @param {Task} task */
   constructor(task) {
@@ -27,6 +28,7 @@ export class SoFarView {
       ...part(words.LEFT, this.#left),
       ...part(words.COST, this.#spent, this.#meter, counts),
       ...part(words.CAME, this.#came),
+      ...part(words.REFERENCE, this.#code, make("p", { class: "quiet" }, words.REFERENCE_FOR)),
     ];
     this.view = make(
       "div",
@@ -40,8 +42,10 @@ export class SoFarView {
    * Update the view. Throws what `choose` throws if the user's maximum is below all offers.
    * @param {Rows} rows of a user who agreed
    * @param {string | undefined} first title of the first recommendation, if any
+   * @param {string} code by which the provider finds the user's reports
    */
-  tell(rows, first) {
+  tell(rows, first, code) {
+    this.#code.textContent = code;
     this.#left.textContent = answers(this.#task, rows);
     this.#came.textContent = words.cameInWords(first);
     const [owner, lifetime] = [rows.owner[0], rows.ledger[0]];

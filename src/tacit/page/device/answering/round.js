@@ -67,6 +67,20 @@ function namedFor({ names, made, answers }, { question, address, provider }) {
 }
 
 /**
+ * Return the code by which a user's reports to a task are found, to be quoted to the provider: the
+ * pseudonym in four groups of digits. It is in every report, and erases nothing without the provider.
+ * @param {import("../store.js").Owner} owner
+ * @param {import("../store.js").Rows} rows
+ * @param {Task} task
+ * @returns {Promise<string>}
+ */
+export async function referenceCode(owner, rows, task) {
+  const { named, provider } = namedFor(rows, task);
+  const me = await person(await key(owner.secret), named, provider);
+  return (me.match(/.{8}/g) ?? []).join("-");
+}
+
+/**
  * Return the superseded rows: under "rated" an item has one last reported value, not one per
  * channel.
  * @param {import("../store.js").Rows} rows

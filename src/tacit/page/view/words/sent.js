@@ -12,6 +12,10 @@ export const LEFT = "Sent";
 export const COST = "Cost";
 export const COUNTS = "How this adds up";
 export const CAME = "Result";
+export const REFERENCE = "Reference code";
+export const REFERENCE_FOR =
+  "Quote this code to the provider to request a copy or the deletion of your answers. With the code " +
+  "and the provider's database, anyone can find all your answers.";
 export const UNSENT = "not sent yet";
 export const WAITS = "waiting to be sent";
 export const SENT = "sent";

@@ -1,0 +1,1 @@
+"""Administration of a store: what it contains, deletion, verification, backup and tokens."""
