@@ -33,7 +33,7 @@ from tacit.engines.spark import Spark
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.learners import Learner
 from tacit.models import evidence
-from tacit.models.baselines import Baseline
+from tacit.models.least_squares.baselines import Baseline
 from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
 from tacit.scale import RatingScale

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from tacit import fit, synthetic
 from tacit.models import Fitted
 
 
@@ -222,3 +223,49 @@ def test_a_profile_is_refused_by_what_recommend_can_read(run, model, tmp_path, w
     assert f"{profile}" in error
     assert said in error
     assert "NAME" not in error  # recommend has no option that names columns
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_lists_of_all_users_are_those_of_each(run, model, tmp_path, ending):
+    titles = tmp_path / "movies.csv"
+    titles.write_text("item,title\n" + "".join(f"{item},Film {item}\n" for item in range(1, 61)))
+    output = tmp_path / f"lists.{ending}"
+    status, printed, said = run(
+        "recommend", model, "--all", "-n", 4, "-o", output, "--titles", titles
+    )
+    assert (status, printed) == (0, ""), said
+    lists = pl.read_parquet(output) if ending == "parquet" else pl.read_csv(output)
+    assert lists.columns == ["user", "item", "title", "rating"]
+    assert f"{len(lists):,} rows" in said
+    for user in (1, 7):
+        printed = run("recommend", model, "--user", user, "-n", 4)[1].splitlines()
+        mine = lists.filter(pl.col("user") == user)
+        assert [line.split("\t")[0] for line in printed] == mine["item"].cast(str).to_list()
+
+
+def test_one_user_or_all_into_a_file(run, model, tmp_path):
+    for wrong in ((), ("--all",), ("--user", 1, "--all"), ("--user", 1, "-o", tmp_path / "x.csv")):
+        status, _, said = run("recommend", model, *wrong)
+        assert status == 1
+        assert "Give either --user, or --all with --output." in said
+    status, _, said = run("recommend", model, "--all", "-o", tmp_path / "lists.txt")
+    assert status == 1
+    assert ".parquet or .csv" in said
+
+
+def test_a_saved_top_n_model_recommends_to_its_users(run, tmp_path):
+    path, profile = tmp_path / "lists", tmp_path / "mine.csv"
+    clicks = synthetic(60, 50, 1200, scale="there")
+    fitted = fit("ease", clicks)
+    fitted.save(path)
+    user = clicks.user_ids.ids[3]
+    status, printed, said = run("recommend", path, "--user", user, "-n", 3)
+    assert status == 0, said
+    best = [item for item, _ in fitted.recommend(user, 3)]
+    assert [int(line.split("\t")[0]) for line in printed.splitlines()] == best
+    profile.write_text("item\n4\n9\n")
+    printed = run("recommend", path, "--user", "me", "--profile", profile, "-n", 3)[1]
+    best = [item for item, _ in fitted.recommend_to([4, 9], 3)]
+    assert [int(line.split("\t")[0]) for line in printed.splitlines()] == best
+    run("recommend", path, "--all", "-o", tmp_path / "all.parquet")
+    assert pl.read_parquet(tmp_path / "all.parquet").columns == ["user", "item", "score"]

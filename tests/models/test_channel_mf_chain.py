@@ -159,7 +159,10 @@ def test_each_origin_has_a_share_and_a_tightness_of_its_own() -> None:
     assert (second > 30 * first).all()
     plain = np.linalg.lstsq(np.hstack([*values]), rows)[0]
     assert np.allclose(np.mean([w for w, _ in weights[20:]], 0), plain, atol=0.02)
-    assert np.allclose(np.mean([p for _, p in weights[20:]], 0), 100, rtol=0.15)
+    # The data's own residual precision: that of 400 rows is 100 with a deviation of 7.
+    residuals = rows - np.hstack([*values]) @ plain
+    own = (len(rows) - len(plain)) / (residuals**2).sum(0)
+    assert np.allclose(np.mean([p for _, p in weights[20:]], 0), own, rtol=0.05)
 
 
 def test_a_feature_of_few_rows_is_expected_to_explain_little() -> None:

@@ -12,24 +12,26 @@ from typing import Any, Protocol
 
 from tacit import registry
 from tacit.errors import path as given_path
-from tacit.models.baselines import Baseline as Baseline
+from tacit.models import archive, model_file
 from tacit.models.channel_mf.model import ChannelMF as ChannelMF
 from tacit.models.evidence.evidence import Evidence as Evidence
 from tacit.models.evidence.evidence import evidence as evidence
 from tacit.models.exposure import exposure_of as exposure_of
 from tacit.models.fitted import Fitted as Fitted
 from tacit.models.least_squares.als_svd import AlternatingSVD as AlternatingSVD
+from tacit.models.least_squares.baselines import Baseline as Baseline
 from tacit.models.least_squares.completion import Completion as Completion
 from tacit.models.least_squares.mf import MF as MF
 from tacit.models.least_squares.mog_mf import MoGMF as MoGMF
+from tacit.models.least_squares.svd import SVD as SVD
 from tacit.models.lists import LIST_MODELS as LIST_MODELS
 from tacit.models.lists import FittedLists as FittedLists
 from tacit.models.lists import interactions as interactions
+from tacit.models.lists import list_file
 from tacit.models.published import item_model as item_model
 from tacit.models.published import list_model as list_model
 from tacit.models.simulated_devices import device_predict as device_predict
 from tacit.models.simulated_devices import fold_in as fold_in
-from tacit.models.svd import SVD as SVD
 from tacit.wire.list_model import MAGIC, ListModel
 
 
@@ -86,14 +88,22 @@ def model(name: str, **settings: Any) -> AbstractModel:
     return registry.changed(registry.named(MODELS, name, "model"), name, "model", settings)
 
 
-def load(path: Path | str) -> Fitted | ListModel:
-    """Read a model file of `tacit fit`, `Fitted.save` or a collector.
+def load(path: Path | str) -> Fitted | FittedLists | ListModel:
+    """Read a model file of `tacit fit`, `save` or a collector.
 
-    Returns a `Fitted`, or the `ListModel` of a top-N model. Raises `RequestError` for any other
-    file.
+    Returns a `Fitted`, a `FittedLists`, or the `ListModel` of a top-N model without users. Raises
+    `RequestError` for any other file.
     """
     file = given_path(path)
-    return ListModel.from_bytes(file.read_bytes()) if is_list_model(file) else Fitted.load(file)
+    if is_list_model(file):
+        return ListModel.from_bytes(file.read_bytes())
+    return archive.read(file, _FORMATS)
+
+
+_FORMATS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Fitted | FittedLists]] = {
+    model_file.FORMAT: lambda header, arrays: Fitted(**model_file.fields_of(header, arrays)),
+    list_file.FORMAT: lambda header, arrays: FittedLists(**list_file.fields_of(header, arrays)),
+}
 
 
 def is_list_model(path: Path) -> bool:

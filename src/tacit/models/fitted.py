@@ -1,6 +1,6 @@
 """Fitted models as frozen values: prediction, recommendation, persistence and guarantee."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from tacit.models import model_file
 from tacit.models.best_items import ItemRanker, MeanForm
 from tacit.models.distillation import CondensedItems
 from tacit.models.evidence.presence_features import Presence
+from tacit.models.item_relations import contributions, correlations
 from tacit.models.lists.exclusion import with_reported
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.ranking import (
@@ -27,6 +28,10 @@ from tacit.models.ranking import (
     RankedLists,
     checked_length,
     is_id,
+    known_item,
+    largest,
+    most_similar,
+    of_kind,
     same_for_all,
     say_unknown,
     with_titles,
@@ -209,6 +214,7 @@ class Fitted:
         n: int = 10,
         *,
         exclude: Ids | None = None,
+        candidates: Ids | None = None,
         rank_by: RankBy | None = None,
         notify: Notify | None = None,
     ) -> list[tuple[Any, float]]:
@@ -221,6 +227,7 @@ class Fitted:
         n: int = 10,
         *,
         exclude: Ids | None = None,
+        candidates: Ids | None = None,
         titles: object = None,
         rank_by: RankBy | None = None,
         notify: Notify | None = None,
@@ -233,6 +240,7 @@ class Fitted:
         n: int = 10,
         *,
         exclude: Ids | None = None,
+        candidates: Ids | None = None,
         titles: object = None,
         rank_by: RankBy | None = None,
         notify: Notify | None = None,
@@ -240,23 +248,56 @@ class Fitted:
         """Return the n best items per user with predicted ratings, best first, ties by item id.
 
         `user`: one raw id, for a list of (item, rating), or many, for a frame with the columns
-        user, item, title (with `titles`, as in `ranking.with_titles`) and rating. `exclude`: raw
-        ids of items never to recommend. `rank_by`: "gain", the expected gain
+        user, item, title (with `titles`, as in `ranking.with_titles`) and rating: of pandas if
+        `user` is, otherwise of polars. `exclude`: raw ids of items never to recommend.
+        `candidates`: the only ones to recommend. `rank_by`: "gain", the expected gain
         (`tacit.models.exposure`), or "rating". Default: "gain" if the model has an exposure; items
         that a user's reports show to be rated are then excluded. Users without reports get the
         average user's items; `notify` is called with a notice. Raises `RequestError` for arguments
-        that are not ids, another `rank_by`, and "gain" without an exposure.
+        that are not ids, candidates of which none is known, another `rank_by`, and "gain" without
+        an exposure.
         """
         one = is_id(user)
         users = raw_ids([user] if one else user)
         people = self.user_ids.codes(users)
         say_unknown(users, people, "they get the recommendations of an average user", notify)
-        excluded = same_for_all(self.item_ids, exclude, len(people))
+        excluded = same_for_all(self.item_ids, exclude, len(people), candidates)
         if self.exposure is not None:
             excluded = with_reported(excluded, people, self.exposure.presence)
         codes, ratings = self.best_items(people, excluded, checked_length(n), rank_by)
         lists = RankedLists(users, self.item_ids, codes, ratings)
-        return lists.first() if one else with_titles(lists.frame("rating"), titles)
+        if one:
+            return lists.first()
+        return of_kind(with_titles(lists.frame("rating"), titles), user)
+
+    def similar_items(self, item: Id, n: int = 10) -> list[tuple[Any, float]]:
+        """Return the n items whose ratings are most correlated with those of `item`, a raw id, as
+        (item, correlation) pairs (`tacit.models.item_relations`).
+
+        Raises `RequestError` for an unknown item, and for a model without factors.
+        """
+        code = known_item(self.item_ids, item)
+        known = correlations(self.items, self.precision, code)
+        return most_similar(self.item_ids, known, code, n)
+
+    def explain(
+        self, item: Id, ratings: Mapping[Any, float], n: int = 5
+    ) -> list[tuple[Any, float]]:
+        """Return the n ratings that raise a user's predicted rating of `item` most, as (item,
+        contribution) pairs, in units of the scale (`tacit.models.item_relations`).
+
+        `ratings`: of one user, by raw item id, unknown ones ignored. Raises `RequestError` for an
+        unknown `item`, and if the model has none of the rated items.
+        """
+        code, ids = known_item(self.item_ids, item), raw_ids(list(ratings))
+        codes = self.item_ids.codes(ids)
+        if not (codes >= 0).any():
+            raise RequestError("ratings must contain at least one item of the model, got none.")
+        known = np.flatnonzero(codes >= 0)
+        values = np.asarray(list(ratings.values()), np.float64)[known]
+        form = self.mu, self.items, self.precision, self.sigma
+        parts = contributions(*form, codes[known].tolist(), values, code)
+        return largest(ids.gather(known), parts, n)
 
     def best_items(
         self, users: Codes, excluded: Side, n: int, rank_by: RankBy | None = None

@@ -1,23 +1,21 @@
 """Serialization of a fitted model: one file with a JSON header and arrays, no pickle."""
 
-import json
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError
+from tacit.models import archive
 from tacit.models.distillation import CondensedItems
 from tacit.models.evidence.presence_features import Presence
-from tacit.models.lists import list_arrays
+from tacit.models.lists import list_file
+from tacit.models.lists.fitted import FittedLists
+from tacit.models.lists.list_file import ListParts
 from tacit.models.rounded import LARGEST_HALF
 from tacit.scale import RatingScale
-from tacit.vocabulary import Vocabulary
 from tacit.wire import model_header, strict
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -76,7 +74,7 @@ def checked(arrays: Arrays, levels: tuple[float, ...], sigma: Any) -> float:
 
 def _expected(arrays: Arrays) -> dict[str, tuple[np.dtype[Any], Shape]]:
     """Return the type and shape of each array of numbers, as the ids and widths require."""
-    n_users, n_items = (_count(arrays[name]) for name in ("user_ids", "item_ids"))
+    n_users, n_items = (archive.count_ids(arrays[name]) for name in ("user_ids", "item_ids"))
     draws, width = arrays["precision"].shape
     expected = {
         "mu": (WIDE, (draws,)),
@@ -117,18 +115,12 @@ def _check_magnitudes(arrays: Arrays) -> None:
 
 _NONE = np.zeros(0)
 _WIDTHS = ("vectors", "item_features")
-_NAMES = {"header", "user_ids", "item_ids"}
+_NAMES = {"user_ids", "item_ids"}
 
 
 def _check_names(arrays: Arrays) -> None:
     if odd := sorted(set(arrays) ^ (_NAMES | set(_expected(arrays)))):
         raise DataError(f"the arrays {', '.join(odd)} are missing or unknown")
-
-
-def _count(ids: NDArray[Any]) -> int:
-    if ids.ndim != 1 or not len(ids) or (ids.dtype != np.int64 and ids.dtype.kind != "U"):
-        raise DataError("ids must be integers or text, one per row")
-    return len(ids)
 
 
 def _sigma(sigma: Any, levels: tuple[float, ...]) -> float:
@@ -139,26 +131,6 @@ def _sigma(sigma: Any, levels: tuple[float, ...]) -> float:
 
 
 FORMAT = "tacit-model-1"
-DAMAGED = (
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RequestError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    pl.exceptions.PolarsError,
-    BadZipFile,
-    zlib.error,
-)
-"""Exceptions raised on reading a file that is not a complete archive of arrays.
-
-zipfile raises `RuntimeError` for an unknown version or compression method, and for a member that
-requires a password.
-"""
 PLAIN = ("mu", "people", "items", "precision")
 """Array fields."""
 
@@ -175,9 +147,8 @@ def write(path: Path | str, fields: Mapping[str, Any]) -> None:
     exposure = fields["exposure"]
     header |= {} if exposure is None else {"exposure": exposure.model}
     arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
-        "user_ids": _ids(fields["user_ids"]),
-        "item_ids": _ids(fields["item_ids"]),
+        "user_ids": archive.to_array(fields["user_ids"]),
+        "item_ids": archive.to_array(fields["item_ids"]),
         **{name: fields[name] for name in PLAIN},
     }
     presence, one = fields["presence"], fields["condensed"]
@@ -187,48 +158,34 @@ def write(path: Path | str, fields: Mapping[str, Any]) -> None:
     if one is not None:
         arrays |= {f"condensed_{k}": v for k, v in one.to_arrays().items()}
     if exposure is not None:
-        arrays |= {f"exposure_{k}": v for k, v in list_arrays.to_arrays(exposure).items()}
-    try:
-        with Path(path).open("wb") as file:
-            np.savez(file, **arrays)
-    except OSError as error:
-        raise RequestError(
-            f"{path} cannot be written ({error.strerror}); name a file in an existing folder."
-        ) from None
+        parts = ListParts(exposure.presence, exposure.weights, exposure.provider_weights)
+        arrays |= {f"exposure_{k}": v for k, v in list_file.to_arrays(parts).items()}
+    archive.write(path, header, arrays)
 
 
 def read(path: Path | str) -> dict[str, Any]:
     """Read the fields from `write`. Raises `RequestError` for any other file."""
-    try:
-        with Path(path).open("rb") as stored, np.load(stored, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(arrays["header"].tobytes())
-        if header["format"] == FORMAT:
-            return _fields(header, arrays)
-    except DataError as error:
-        raise RequestError(
-            f"{path} is not a saved model ({str(error).rstrip('.')}); create one with `tacit fit`."
-        ) from None
-    except DAMAGED:
-        raise RequestError(f"{path} is not a saved model; create one with `tacit fit`.") from None
-    raise RequestError(
-        f"{path} has format {str(header['format'])[:40]}, not {FORMAT}; fit the model again."
-    )
+    return archive.read(path, {FORMAT: fields_of})
 
 
-def _fields(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+def fields_of(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields in an archive. Raises an error of `archive.DAMAGED` or `DataError` for
+    arrays that are missing or unknown, and for a wrong type, shape or value."""
     scale = RatingScale.parse(header["scale"])
     scale.require_stars("A model of ratings")
     exposed = _named(arrays, "exposure_")
     arrays = {name: array for name, array in arrays.items() if not name.startswith("exposure_")}
     sigma = checked(arrays, scale.values, header["sigma"])
     presence, one = _named(arrays, "presence_"), _named(arrays, "condensed_")
-    users, items = (Vocabulary(pl.Series("id", arrays[name])) for name in ("user_ids", "item_ids"))
+    users, items = (archive.to_vocabulary(arrays[name]) for name in ("user_ids", "item_ids"))
     guarantee = model_header.guarantee(header["guarantee"], "the header")
     exposure = None
     if exposed:
         model = strict.typed(header, "exposure", str, "the header")
-        exposure = list_arrays.from_arrays(exposed, model, users, items, guarantee)
+        parts = list_file.from_arrays(exposed, (len(users), len(items)))
+        exposure = FittedLists(
+            model=model, user_ids=users, item_ids=items, guarantee=guarantee, **parts._asdict()
+        )
     return {
         "model": strict.typed(header, "model", str, "the header"),
         "scale": scale,
@@ -248,8 +205,3 @@ def _named(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
     """Return the arrays with a name prefix, without the prefix."""
     items = arrays.items()
     return {name.removeprefix(prefix): value for name, value in items if name.startswith(prefix)}
-
-
-def _ids(vocabulary: Vocabulary) -> Any:
-    kind = "i8" if vocabulary.ids.dtype.is_integer() else "U"
-    return vocabulary.ids.to_numpy().astype(kind)

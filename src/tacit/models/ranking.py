@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from tacit.vocabulary import Vocabulary, raw_ids
 Floats = NDArray[np.float32]
 Id = int | str | np.integer[Any]
 Notify = Callable[[str], None]
+Similarities = NDArray[np.float64] | Floats
 tell: Notify = logging.getLogger("tacit.models").warning
 """Default receiver of notices."""
 
@@ -37,13 +39,59 @@ def checked_length(n: object) -> int:
     return int(n)
 
 
-def same_for_all(items: Vocabulary, exclude: Iterable[Any] | None, people: int) -> Side:
-    """Return the same excluded items for each of `people` users; unknown raw ids are ignored."""
+def same_for_all(
+    items: Vocabulary,
+    exclude: Iterable[Any] | None,
+    people: int,
+    candidates: Iterable[Any] | None = None,
+) -> Side:
+    """Return the same excluded items for each of `people` users: those of `exclude`, and all that
+    are not among `candidates`. Unknown raw ids are ignored.
+
+    Raises `RequestError` if no candidate is known.
+    """
     none: Codes = np.empty(0, np.int32)
     known = none if exclude is None else items.codes(raw_ids(exclude))
+    if candidates is not None:
+        known = np.concatenate([known, _all_but(items, candidates)])
     known = np.unique(known[known >= 0])
     start = np.arange(people + 1, dtype=np.int64) * len(known)
     return Side(start, np.tile(known, people), np.arange(start[-1], dtype=np.int32))
+
+
+def known_item(items: Vocabulary, item: object) -> int:
+    """Return the code of one raw id. Raises `RequestError` unless it is an item of the model."""
+    code = int(items.codes(raw_ids([item]))[0]) if is_id(item) else -1
+    if code < 0:
+        raise RequestError(f"item must be the id of an item of the model, got {shown(item)}.")
+    return code
+
+
+def most_similar(
+    items: Vocabulary, similarity: Similarities, item: int, n: object
+) -> list[tuple[Any, float]]:
+    """Return the n items of highest similarity with it, without `item` itself; ties by code."""
+    others = same_for_all(items, items.take(np.array([item], np.int32)), 1)
+    scores = similarity.astype(np.float32)[None]
+    best = best_with_scores(scores.__getitem__, others, len(items), checked_length(n))
+    return RankedLists(raw_ids([0]), items, *best).first()
+
+
+def largest(ids: pl.Series, contributions: Similarities, n: object) -> list[tuple[Any, float]]:
+    """Return the n largest contributions with their ids, ties in the order of `ids`."""
+    order = np.argsort(-contributions, kind="stable")[: checked_length(n)]
+    return list(zip(ids.gather(order).to_list(), contributions[order].tolist(), strict=True))
+
+
+def _all_but(items: Vocabulary, candidates: Iterable[Any]) -> Codes:
+    raw = raw_ids(candidates)
+    codes = items.codes(raw)
+    if not (codes >= 0).any():
+        raise RequestError(
+            f"candidates must contain at least one item of the model, got {len(raw)} unknown "
+            "items; use the ids of the catalogue."
+        )
+    return np.setdiff1d(np.arange(len(items), dtype=np.int32), codes).astype(np.int32)
 
 
 def every_item(predict: Callable[[Codes, Codes], Floats], users: Codes, n_items: int) -> Scorer:
@@ -127,6 +175,14 @@ def say_unknown(people: pl.Series, codes: Codes, what_now: str, notify: Notify |
             f"{len(unknown)} of {len(people)} users sent no report (the first is '{unknown[0]}'); "
             f"{what_now}."
         )
+
+
+def of_kind(frame: pl.DataFrame, users: object) -> Any:
+    """Return the frame in pandas if `users` is of pandas, otherwise unchanged."""
+    if type(users).__module__.partition(".")[0] != "pandas":
+        return frame
+    pandas: Any = import_module("pandas")
+    return pandas.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
 
 
 def with_titles(frame: pl.DataFrame, titles: object) -> pl.DataFrame:

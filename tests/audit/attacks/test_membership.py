@@ -53,8 +53,12 @@ def test_noise_scaled_down_is_found(few, name):
         assert (epsilon, delta) == (promised.epsilon, promised.delta)
         return replace(learnt(name, members, "1000", delta, seed), guarantee=promised)
 
-    area, rare = found(few, trainings=(name,), models=24, learn=quieter)
-    assert area.leaks, area  # 24 of 24 with 48 models, by 14 errors; 7 of 7 with 24
+    # A leak is 5 errors above the bound. Over eight worlds: at least 7.7 for dp-ease with 40 models
+    # (4.4 to 9.4 with 24).
+    area, rare = found(
+        few, trainings=(name,), models=40 if name == "dp-ease" else 24, learn=quieter
+    )
+    assert area.leaks, area
     assert rare.leaks or name == "dp-ease", rare  # 12 of 12 for dp-covariance, 15 of 18 for dp-ease
 
 

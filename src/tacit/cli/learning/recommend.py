@@ -12,13 +12,21 @@ from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
     from tacit.device.profile import RankBy
-    from tacit.models import Fitted
+    from tacit.models import Fitted, FittedLists
     from tacit.ratings import Ratings
+    from tacit.wire.list_model import ListModel
 
 
 def recommend(
     model: Annotated[Path, typer.Argument(help="The model file written by `tacit fit`.")],
-    user: Annotated[str, typer.Option(help="The user's id in the data.")],
+    user: Annotated[str | None, typer.Option(help="The user's id in the data.")] = None,
+    everybody: Annotated[
+        bool, typer.Option("--all", help="Recommend to all users of the model, into --output.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file of --all: .parquet or .csv."),
+    ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Number of items.")] = 10,
     profile: Annotated[
         Path | None,
@@ -46,7 +54,8 @@ def recommend(
     --profile, the recommendations are the provider's, based on the user's reports. With --profile,
     they are personalized with the user's true ratings, as on the device, and exclude the items in
     the profile. A list model stores no users and requires --profile. A cross-domain map requires
-    --profile or --source, and recommends items of its target domain.
+    --profile or --source, and recommends items of its target domain. With --all, one row per user
+    and item is written to a file, with the columns user, item, title and rating or score.
 
     Examples:
 
@@ -57,36 +66,74 @@ def recommend(
         tacit recommend map --user 42 --profile my-books.csv
 
         tacit recommend map --user 42 --source books.csv
-    """
-    from tacit.crossdomain.x_map.released import is_map
-    from tacit.models import Fitted, is_list_model
 
-    if is_map(model):
-        best = from_map(model, user, profile, source or [], n)
-        shown = _titles(titles, [item for item, _ in best])
-        for item, rating in best:
-            typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
+        tacit recommend model --all -n 20 -o lists.parquet
+    """
+    if everybody == (user is not None) or everybody != (output is not None):
+        raise RequestError("Give either --user, or --all with --output.")
+    order = cast("RankBy | None", rank_by)
+    if user is None:
+        to_all(model, cast("Path", output), n, titles, order)
         return
-    if source:
-        raise RequestError(f"--source requires a cross-domain map, which {model} is not.")
-    if is_list_model(model):
-        ratings = None if profile is None else own_ratings(profile, user, "there")
-        best = from_list(model, ratings, n)
-        shown = _titles(titles, [item for item, _ in best])
-        for item, score in best:
-            typer.echo(f"{item}\t{score:.4f}{shown.get(item, '')}")
-        return
-    fitted, order = Fitted.load(model), cast("RankBy | None", rank_by)
-    if profile is None:
-        best = fitted.recommend(user, n, rank_by=order, notify=options.notice)
-    else:
-        ratings = own_ratings(profile, user, str(fitted.scale))
-        rated = ratings.item_ids.take(ratings.items)
-        notify_unknown(rated.to_list(), (fitted.item_ids.codes(rated) >= 0).tolist(), ratings.name)
-        best = on_device(fitted, ratings, n, order)
+    best, decimals = _best(model, user, n, profile, source or [], order)
     shown = _titles(titles, [item for item, _ in best])
-    for item, rating in best:
-        typer.echo(f"{item}\t{rating:.2f}{shown.get(item, '')}")
+    for item, figure in best:
+        typer.echo(f"{item}\t{figure:.{decimals}f}{shown.get(item, '')}")
+
+
+def _best(
+    path: Path,
+    user: str,
+    n: int,
+    profile: Path | None,
+    sources: Sequence[Path],
+    rank_by: "RankBy | None",
+) -> tuple[list[tuple[Any, float]], int]:
+    """Return the n best items of any model with ratings or scores, and their number of decimals."""
+    from tacit.crossdomain.x_map.released import is_map
+    from tacit.models import Fitted, load
+
+    if is_map(path):
+        return from_map(path, user, profile, sources, n), 2
+    if sources:
+        raise RequestError(f"--source requires a cross-domain map, which {path} is not.")
+    fitted = load(path)
+    if not isinstance(fitted, Fitted):
+        ratings = None if profile is None else own_ratings(profile, user, "there")
+        return from_list(fitted, path, user, ratings, n), 4
+    if profile is None:
+        return fitted.recommend(user, n, rank_by=rank_by, notify=options.notice), 2
+    ratings = own_ratings(profile, user, str(fitted.scale))
+    rated = ratings.item_ids.take(ratings.items)
+    notify_unknown(rated.to_list(), (fitted.item_ids.codes(rated) >= 0).tolist(), ratings.name)
+    return on_device(fitted, ratings, n, rank_by), 2
+
+
+def to_all(path: Path, output: Path, n: int, titles: Path | None, rank_by: "RankBy | None") -> None:
+    """Write the n best items of every user of a model with users, atomically.
+
+    Raises `RequestError` for a model without users, for another ending of `output`, and for
+    `rank_by` with a top-N model.
+    """
+    from tacit.models import FittedLists, load
+    from tacit.whole_files import whole
+    from tacit.wire.list_model import ListModel
+
+    if output.suffix not in (".parquet", ".csv"):
+        raise RequestError(f"--output must end in .parquet or .csv, got {output}.")
+    fitted = load(path)
+    if isinstance(fitted, ListModel):
+        raise RequestError(f"{path} is a list model, which stores no users, so --all has none.")
+    users = fitted.user_ids.ids
+    if isinstance(fitted, FittedLists):
+        if rank_by is not None:
+            raise RequestError("--rank-by requires a rating model.")
+        lists = fitted.recommend(users, n, titles=titles)
+    else:
+        lists = fitted.recommend(users, n, titles=titles, rank_by=rank_by)
+    with whole(output) as partial:
+        lists.write_parquet(partial) if output.suffix == ".parquet" else lists.write_csv(partial)
+    options.notice(f"{len(lists):,} rows for {len(users):,} users are in {output}.")
 
 
 def on_device(
@@ -133,17 +180,23 @@ def from_map(
     return fitted.recommend(ratings, n)
 
 
-def from_list(path: Path, ratings: "Ratings | None", n: int) -> list[tuple[int | str, float]]:
-    """Return the n best items for the user of a profile.
+def from_list(
+    fitted: "FittedLists | ListModel", path: Path, user: str, ratings: "Ratings | None", n: int
+) -> list[tuple[Any, float]]:
+    """Return the n best items for the user of a profile, or without one for a user of the model.
 
-    Raises `RequestError` without a profile, and `DataError` if the model has none of its items.
+    `path`: of the model, for messages. Raises `RequestError` without a profile for a model without
+    users, and `DataError` if the model has none of the profile's items.
     """
     from tacit.device.list_profile import ListProfile
+    from tacit.models import list_model
     from tacit.wire.list_model import ListModel
 
-    model = ListModel.from_bytes(path.read_bytes())
+    if ratings is None and not isinstance(fitted, ListModel):
+        return fitted.recommend(user, n, notify=options.notice)
     if ratings is None:
         raise RequestError(f"{path} is a list model, which stores no users; --profile is required.")
+    model = fitted if isinstance(fitted, ListModel) else list_model(fitted)
     had = ratings.item_ids.take(ratings.items).to_list()
     known = {str(item): item for item in model.items}
     notify_unknown(had, [str(item) in known for item in had], ratings.name)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.crossdomain.x_map.x_map import XMap
 from tacit.errors import DataError, RequestError
-from tacit.models.model_file import DAMAGED
+from tacit.models.archive import DAMAGED
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary

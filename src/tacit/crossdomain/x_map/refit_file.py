@@ -19,7 +19,7 @@ from tacit.crossdomain.x_map.refit import Memory, Pass, Stage
 from tacit.crossdomain.x_map.x_map import XMap
 from tacit.errors import DataError, RequestError
 from tacit.kernels.neighbourhood.similar import Near
-from tacit.models.model_file import DAMAGED
+from tacit.models.archive import DAMAGED
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.ledger import epsilon_text
 from tacit.scale import shortest

@@ -1,6 +1,6 @@
 """SVD and SVD++ (Koren 2008) by alternating least squares, ignoring the channel.
 
-With c_ui = r_ui - mu - b_u - b_i, z_u as in `tacit.models.svd` and one ridge l, a sweep is
+With c_ui = r_ui - mu - b_u - b_i, z_u of `least_squares.svd` and one ridge l, a sweep is
 
     y: one epoch of gradient descent over all y_j, everything else fixed
     p_u = (sum_i q_i q_i' + l I)^-1 sum_i q_i (c_ui - q_i . z_u)
@@ -26,7 +26,7 @@ from tacit.models.fitted import Fitted
 from tacit.models.least_squares.half_steps import Factors
 from tacit.models.least_squares.mf import as_fitted
 from tacit.models.least_squares.ridge import at_best_ridge
-from tacit.models.svd import RATE, RIDGE, START, in_stars, star
+from tacit.models.least_squares.svd import RATE, RIDGE, START, in_stars, star
 
 Floats = NDArray[np.float32]
 ITEM_DAMPING, PERSON_DAMPING = 25.0, 10.0  # Koren's lambda_2 and lambda_3

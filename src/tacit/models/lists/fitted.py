@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from pathlib import Path
+from typing import Any, Self, overload
 
 import numpy as np
 import polars as pl
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import RequestError, must_be
+from tacit.errors import path as given_path
 from tacit.kernels.layout import Side
 from tacit.kernels.topk import best_lists, linked_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
+from tacit.models.lists import list_file
 from tacit.models.lists.exclusion import (
     Exclusion,
     UserScorer,
@@ -20,6 +23,7 @@ from tacit.models.lists.exclusion import (
     items_by_user,
     maker_exclusion,
     users_of,
+    with_reported,
 )
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import ItemWeights
@@ -30,6 +34,10 @@ from tacit.models.ranking import (
     best_with_scores,
     checked_length,
     is_id,
+    known_item,
+    largest,
+    most_similar,
+    of_kind,
     same_for_all,
     say_unknown,
     with_titles,
@@ -138,7 +146,13 @@ class FittedLists:
 
     @overload
     def recommend(
-        self, user: Id, n: int = 10, *, exclude: Iterable[Any] | None = None
+        self,
+        user: Id,
+        n: int = 10,
+        *,
+        exclude: Iterable[Any] | None = None,
+        candidates: Iterable[Any] | None = None,
+        notify: Notify | None = None,
     ) -> list[tuple[Any, float]]:
         """Recommend to one user."""
 
@@ -149,6 +163,7 @@ class FittedLists:
         n: int = 10,
         *,
         exclude: Iterable[Any] | None = None,
+        candidates: Iterable[Any] | None = None,
         titles: object = None,
         notify: Notify | None = None,
     ) -> pl.DataFrame:
@@ -160,13 +175,15 @@ class FittedLists:
         n: int = 10,
         *,
         exclude: Iterable[Any] | None = None,
+        candidates: Iterable[Any] | None = None,
         titles: object = None,
         notify: Notify | None = None,
     ) -> Any:
         """Return the n best items per user by their reports, with scores; best first, ties by item.
 
-        As `Fitted.recommend`, with scores instead of ratings. Users without reports are dropped;
-        `notify` is called with a notice. Raises `RequestError` if no user is left.
+        As `Fitted.recommend`, with scores instead of ratings. Reported items are excluded where
+        presence is public. Users without reports are dropped; `notify` is called with a notice.
+        Raises `RequestError` if no user is left.
         """
         one = is_id(user)
         users = raw_ids([user] if one else user)
@@ -177,17 +194,15 @@ class FittedLists:
         say_unknown(users, people, "they are skipped", notify)
         reporting = np.flatnonzero(people >= 0)
         known = people[reporting]
-        lists = RankedLists(
-            users.gather(reporting),
-            self.item_ids,
-            *best_with_scores(
-                lambda some: self._by_reports(known[some]),
-                same_for_all(self.item_ids, exclude, len(known)),
-                len(self.item_ids),
-                checked_length(n),
-            ),
+        excluded = same_for_all(self.item_ids, exclude, len(known), candidates)
+        best = best_with_scores(
+            lambda some: self._by_reports(known[some]),
+            with_reported(excluded, known, self.presence),
+            len(self.item_ids),
+            checked_length(n),
         )
-        return lists.first() if one else with_titles(lists.frame("score"), titles)
+        lists = RankedLists(users.gather(reporting), self.item_ids, *best)
+        return lists.first() if one else of_kind(with_titles(lists.frame("score"), titles), user)
 
     def recommend_to(self, items: Iterable[Any], n: int = 10) -> list[tuple[Any, float]]:
         """Return the n best items for a user with `items` (raw ids, unknown ones ignored).
@@ -206,6 +221,27 @@ class FittedLists:
         best = best_with_scores(scores.__getitem__, excluded, n_items, checked_length(n))
         return RankedLists(raw_ids([0]), self.item_ids, *best).first()
 
+    def similar_items(self, item: Id, n: int = 10) -> list[tuple[Any, float]]:
+        """Return the n items to whose scores `item`, a raw id, adds most, as (item, weight) pairs.
+
+        Raises `RequestError` for an unknown item, and for a model without weights.
+        """
+        code = known_item(self.item_ids, item)
+        return most_similar(self.item_ids, self.weights.rows([code])[0], code, n)
+
+    def explain(self, item: Id, items: Iterable[Any], n: int = 5) -> list[tuple[Any, float]]:
+        """Return the n items that add most to a user's score of `item`, as (item, weight) pairs.
+
+        `items`: the user's own items, raw ids, unknown ones ignored. Raises `RequestError` for an
+        unknown `item`, if the model has none of `items`, and for a model without weights.
+        """
+        code, ids = known_item(self.item_ids, item), raw_ids(items)
+        codes = self.item_ids.codes(ids)
+        if not (codes >= 0).any():
+            raise RequestError("items must contain at least one item of the model, got none.")
+        known = np.flatnonzero(codes >= 0)
+        return largest(ids.gather(known), self.weights.rows(codes[known].tolist())[:, code], n)
+
     def exposures(self, users: Codes) -> Floats:
         """Return the scores of all items by the users' reports, shape (users, items).
 
@@ -219,6 +255,18 @@ class FittedLists:
         """Return the model of devices that score by their users' true items, those of `own`."""
         own_items = self._rows(self.own_items(own))
         return replace(self, presence=public(own_items), provider_weights=None)
+
+    def save(self, path: Path | str) -> None:
+        """Write the model with its users' reports to one file. Raises `RequestError` if that fails.
+
+        `list_model` returns what may be published, without users.
+        """
+        list_file.write(given_path(path), vars(self))
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read a model written by `save`. Raises `RequestError` for any other file."""
+        return cls(**list_file.read(path))
 
     def _rows(self, seen: Side) -> csr_array:
         return cells(seen, len(self.item_ids)).astype(np.float32)

@@ -5,6 +5,7 @@
 x is a user's row, 1 at their items. V has K columns, and S is dense, sparse or absent.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from tacit.errors import RequestError
 from tacit.kernels.layout import add_product, row_sums
 from tacit.kernels.topk import LinkedScores
 
@@ -84,6 +86,20 @@ class ItemWeights:
             scores += rows.toarray() @ self.between
         scores += self.popularity
         return scores
+
+    def rows(self, items: Sequence[int]) -> Floats:
+        """Return rows of W: what each of `items` adds to all scores, shape (m, items).
+
+        Raises `RequestError` for weights of popularity alone.
+        """
+        if self.directions is None and self.between is None:
+            raise RequestError(
+                "The model ranks by popularity alone, so no items are related; fit a model with "
+                "weights between items, such as ease."
+            )
+        shape = len(items), len(self.popularity)
+        ones = np.ones(len(items), np.float32), np.asarray(items), np.arange(len(items) + 1)
+        return self.scores(csr_array(ones, shape)) - self.popularity
 
     def products(self, x: Floats) -> Floats:
         """Return W x for x of shape (items,) or (items, d)."""

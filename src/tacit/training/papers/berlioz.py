@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from tacit.kernels.sgd import Parameters
 from tacit.models.fitted import Fitted
-from tacit.models.svd import STARS
+from tacit.models.least_squares.svd import STARS
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest

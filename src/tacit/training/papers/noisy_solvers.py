@@ -27,7 +27,7 @@ from tacit.kernels.als import grams
 from tacit.kernels.layout import Layout, Side
 from tacit.kernels.sgd import Parameters, Rates, descend
 from tacit.models.fitted import Fitted
-from tacit.models.svd import STARS, own_precision
+from tacit.models.least_squares.svd import STARS, own_precision
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest

@@ -37,7 +37,7 @@ from tacit.kernels.layout import Side
 from tacit.kernels.sgd import Parameters, Rates, descend, implicit
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.als_svd import ITEM_DAMPING, PERSON_DAMPING
-from tacit.models.svd import STARS
+from tacit.models.least_squares.svd import STARS
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest

@@ -1,22 +1,24 @@
-"""A fitted top-N model as named arrays and back, with all values checked.
+"""Serialization of a fitted top-N model with its users' reports, with all values checked.
+
+One archive with a JSON header and named arrays, no pickle.
 
 Arrays: the reported and the queried slots of each user by `start` and `items`, the probabilities of
-a report, and the weights of devices and of the provider, which must be of low rank.
+a report, and the weights of devices and of the provider.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tacit.errors import DataError
+from tacit.models import archive
 from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import Directions, ItemWeights
-from tacit.privacy.guarantee import Guarantee
-from tacit.vocabulary import Vocabulary
+from tacit.wire import model_header, strict
 
 Arrays = Mapping[str, NDArray[Any]]
 DIRECTIONS = ("vectors", "spectrum", "left", "right")
@@ -24,26 +26,30 @@ LARGEST = 1e15
 """Bound in magnitude: sums of products stay finite in single precision."""
 
 
-def to_arrays(fitted: FittedLists) -> dict[str, NDArray[Any]]:
-    """Return a model whose weights have no part between single items as named arrays."""
-    presence = fitted.presence
+class ListParts(NamedTuple):
+    """Parts of a fitted top-N model: the reports, and the weights of devices and the provider."""
+
+    presence: PresenceMatrix
+    weights: ItemWeights
+    provider_weights: ItemWeights | None
+
+
+def to_arrays(parts: ListParts) -> dict[str, NDArray[Any]]:
+    """Return the parts as named arrays."""
+    presence, weights, provider = parts
     arrays: dict[str, NDArray[Any]] = {"rated": presence.rated, "unrated": presence.unrated}
     arrays |= _slots("reported", presence.reported)
     arrays |= {} if presence.asked is None else _slots("asked", presence.asked)
-    arrays |= _weights("device", fitted.weights)
-    provider = fitted.provider_weights
+    arrays |= _weights("device", weights)
     return arrays | ({} if provider is None else _weights("provider", provider))
 
 
-def from_arrays(
-    arrays: Arrays, model: str, user_ids: Vocabulary, item_ids: Vocabulary, guarantee: Guarantee
-) -> FittedLists:
-    """Restore a model from `to_arrays`.
+def from_arrays(arrays: Arrays, shape: tuple[int, int]) -> ListParts:
+    """Restore the parts from `to_arrays`. `shape`: (users, items).
 
     Raises `DataError` for arrays that are missing or unknown, and for a wrong type, shape or value.
     """
     left = dict(arrays)
-    shape = len(user_ids), len(item_ids)
     queried = _matrix(left, "asked", shape) if "asked_start" in left else None
     presence = PresenceMatrix(
         _matrix(left, "reported", shape),
@@ -54,20 +60,11 @@ def from_arrays(
     p, q = presence.rated, presence.unrated
     if not ((q >= 0) & (q < p) & (p <= 1)).all():
         raise DataError("rated and unrated must be probabilities, the first the larger one")
-    fitted = FittedLists(
-        model=model,
-        user_ids=user_ids,
-        item_ids=item_ids,
-        weights=_weights_of(left, "device", shape[1]),
-        presence=presence,
-        guarantee=guarantee,
-        provider_weights=_weights_of(left, "provider", shape[1])
-        if _has(left, "provider")
-        else None,
-    )
+    weights = _weights_of(left, "device", shape[1])
+    provider = _weights_of(left, "provider", shape[1]) if _has(left, "provider") else None
     if left:
         raise DataError(f"the arrays {', '.join(sorted(left))} are unknown")
-    return fitted
+    return ListParts(presence, weights, provider)
 
 
 def _slots(name: str, matrix: csr_array) -> dict[str, NDArray[Any]]:
@@ -82,6 +79,11 @@ def _weights(name: str, weights: ItemWeights) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {f"{name}_popularity": weights.popularity}
     if weights.directions is not None:
         arrays |= {f"{name}_{part}": getattr(weights.directions, part) for part in DIRECTIONS}
+    if isinstance(weights.between, csr_array):
+        arrays |= _slots(f"{name}_between", weights.between)
+        arrays[f"{name}_between_values"] = weights.between.sorted_indices().data
+    elif weights.between is not None:
+        arrays[f"{name}_between"] = weights.between
     return arrays
 
 
@@ -123,8 +125,9 @@ def _matrix(arrays: dict[str, NDArray[Any]], name: str, shape: tuple[int, int]) 
 
 def _weights_of(arrays: dict[str, NDArray[Any]], name: str, items: int) -> ItemWeights:
     popularity = _checked(arrays, f"{name}_popularity", np.float32, (items,))
+    between = _between(arrays, f"{name}_between", items)
     if f"{name}_spectrum" not in arrays:
-        return ItemWeights(popularity=popularity)
+        return ItemWeights(popularity=popularity, between=between)
     spectrum = _checked(arrays, f"{name}_spectrum", np.float32, (-1,))
     directions = Directions(
         vectors=_checked(arrays, f"{name}_vectors", np.float32, (items, len(spectrum))),
@@ -132,4 +135,58 @@ def _weights_of(arrays: dict[str, NDArray[Any]], name: str, items: int) -> ItemW
         left=_checked(arrays, f"{name}_left", np.float32, (items,)),
         right=_checked(arrays, f"{name}_right", np.float32, (items,)),
     )
-    return ItemWeights(popularity=popularity, directions=directions)
+    return ItemWeights(popularity=popularity, directions=directions, between=between)
+
+
+def _between(
+    arrays: dict[str, NDArray[Any]], name: str, items: int
+) -> csr_array | NDArray[np.float32] | None:
+    """Return the weights between single items, dense, sparse or absent."""
+    if name in arrays:
+        return _checked(arrays, name, np.float32, (items, items))
+    if f"{name}_values" not in arrays:
+        return None
+    links = _matrix(arrays, name, (items, items))
+    links.data = _checked(arrays, f"{name}_values", np.float32, (links.nnz,))
+    return links
+
+
+FORMAT = "tacit-lists-1"
+IDS = ("user_ids", "item_ids")
+
+
+def write(path: Path | str, fields: Mapping[str, Any]) -> None:
+    """Write the fields of a `FittedLists`. Raises `RequestError` for a path that cannot be
+    written."""
+    header = {
+        "format": FORMAT,
+        "model": fields["model"],
+        "guarantee": fields["guarantee"].to_dict(),
+    }
+    parts = ListParts(*(fields[name] for name in ListParts._fields))
+    ids = {name: archive.to_array(fields[name]) for name in IDS}
+    archive.write(path, header, ids | to_arrays(parts))
+
+
+def read(path: Path | str) -> dict[str, Any]:
+    """Read the fields from `write`. Raises `RequestError` for any other file."""
+    return archive.read(path, {FORMAT: fields_of})
+
+
+def fields_of(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields in an archive. Raises an error of `archive.DAMAGED` or `DataError` for
+    arrays that are missing or unknown, and for a wrong type, shape or value.
+
+    The guarantee is as stated by the provider.
+    """
+    if missing := sorted(set(IDS) - set(arrays)):
+        raise DataError(f"the array {missing[0]} is missing")
+    users, items = (archive.to_vocabulary(arrays.pop(name)) for name in IDS)
+    parts = from_arrays(arrays, (len(users), len(items)))
+    return {
+        "model": strict.typed(header, "model", str, "the header"),
+        "user_ids": users,
+        "item_ids": items,
+        "guarantee": model_header.guarantee(header["guarantee"], "the header"),
+        **parts._asdict(),
+    }
