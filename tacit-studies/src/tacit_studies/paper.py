@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
+from tacit.collection.public_hash import hashes
 from tacit.crossdomain.domains import Domains
 from tacit.errors import RequestError
 from tacit.ratings import Ratings
@@ -87,6 +90,15 @@ class Paper:
 def ratings_of(data: Data) -> Ratings:
     """All ratings of what a paper is measured on."""
     return data.ratings if isinstance(data, Domains) else data
+
+
+def whole_profiles(ratings: Ratings, most: int) -> Ratings:
+    """Return complete profiles, in the order of their public hashes, of up to `most` ratings."""
+    order = np.argsort(hashes(ratings.user_ids))
+    counts = np.bincount(ratings.users, minlength=ratings.n_users)[order]
+    chosen = np.zeros(ratings.n_users, np.bool_)
+    chosen[order[np.cumsum(counts) <= most]] = True
+    return ratings.where(chosen[ratings.users])
 
 
 def one_set(name: str) -> Callable[[Sequence[Ratings], Any], Ratings]:

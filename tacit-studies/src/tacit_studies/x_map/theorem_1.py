@@ -25,6 +25,7 @@ from tacit.ratings import Mask
 from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Kept
+from tacit_studies.paper import whole_profiles
 from tacit_studies.verdict import ClaimVerdict
 
 MOST = 50
@@ -35,13 +36,15 @@ MOST = 50
 class XMapTheorem1:
     """Random X-Sims at each of the `epsilons`, in nats per item, in that number of `cases`.
 
-    `users`: number of users who are left out, one at a time. `k`: edges kept.
+    `users`: number of users who are left out, one at a time, of complete profiles with up to
+    `ratings` ratings. `k`: edges kept.
     """
 
     epsilons: tuple[str, ...] = ("0.1", "0.6", "2")
     cases: int = 1000
     users: int = 20
     k: int = 50
+    ratings: int = 1_000_000
 
     name: ClassVar[str] = "theorem-1"
     title: ClassVar[str] = "Theorem 1: private replacements"
@@ -52,7 +55,8 @@ class XMapTheorem1:
         """Check the law for fixed candidates, and leave users out."""
         del kept  # Every figure is exact.
         losses = {epsilon: fixed_loss(epsilon, self.cases) for epsilon in self.epsilons}
-        changed = changed_items(data, self.users, self.k)
+        known = replace(data, ratings=whole_profiles(data.ratings, self.ratings))
+        changed = changed_items(known, self.users, self.k)
         most = max(changed, default=0.0)
         several = sum(share > 0 for share in changed)
         return StudyResult(

@@ -18,7 +18,6 @@ import numpy as np
 from tacit.channels import choose_channel
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Rated
-from tacit.collection.public_hash import hashes
 from tacit.learners import fit
 from tacit.metrics.accuracy import rmse
 from tacit.metrics.split import SplitProtocol
@@ -28,6 +27,7 @@ from tacit.training import TRAININGS, FaithfulSVD
 from tacit.training.papers.berlioz import Berlioz
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Figures, Kept
+from tacit_studies.paper import whole_profiles
 from tacit_studies.xian.curves import BASES, OWN, Errors, drawn, errors_of, means, table
 from tacit_studies.xian.orders import MARGIN
 
@@ -74,7 +74,7 @@ class XianFigure2:
 
     def find(self, data: Ratings, kept: Kept) -> StudyResult:
         """Every method in both modes on split 0, a tenth held out."""
-        own = data if self.ratings is None else sampled(data, self.ratings)
+        own = data if self.ratings is None else whole_profiles(data, self.ratings)
         held = SplitProtocol().test(own, 0, None)
         measure = partial(self._measured, own.where(~held), own.where(held))
         errors = errors_of(kept.measured(self.name, list(self._cases()), measure))
@@ -136,15 +136,6 @@ def with_constants(member: Any, constants: Mapping[str, Any]) -> Any:
         return member
     has = {field.name for field in fields(member)}
     return replace(member, **{name: value for name, value in constants.items() if name in has})
-
-
-def sampled(ratings: Ratings, most: int) -> Ratings:
-    """Whole profiles in the order of their public hashes, as many as hold so many ratings."""
-    order = np.argsort(hashes(ratings.user_ids))
-    counts = np.bincount(ratings.users, minlength=ratings.n_users)[order]
-    chosen = np.zeros(ratings.n_users, np.bool_)
-    chosen[order[np.cumsum(counts) <= most]] = True
-    return ratings.where(chosen[ratings.users])
 
 
 def claims(errors: Errors, epsilons: Sequence[str]) -> Iterator[PaperClaim]:
