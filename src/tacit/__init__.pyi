@@ -7,6 +7,7 @@ from tacit.collection.perturb import perturb as perturb
 from tacit.collection.plans import Catalogue as Catalogue
 from tacit.collection.plans import Rated as Rated
 from tacit.collection.plans import Sample as Sample
+from tacit.crossdomain.x_map.released import load as load
 from tacit.device.client import Client as Client
 from tacit.device.list_profile import ListProfile as ListProfile
 from tacit.device.profile import Profile as Profile
@@ -22,7 +23,6 @@ from tacit.learners import fit as fit
 from tacit.models import Fitted as Fitted
 from tacit.models import fold_in as fold_in
 from tacit.models import item_model as item_model
-from tacit.models import load as load
 from tacit.privacy.guarantee import Guarantee as Guarantee
 from tacit.ratings import Ratings as Ratings
 from tacit.readers import as_ratings as as_ratings

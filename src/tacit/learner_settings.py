@@ -35,10 +35,7 @@ def parsed_settings(learners: Sequence[Learner], texts: Sequence[str]) -> dict[s
     value of another type.
     """
     settings: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not name:
-            raise RequestError(f"--set must be NAME=VALUE, as in --set ridge=5, got '{text}'.")
+    for name, value in registry.assignments(texts, "ridge=5").items():
         require_options(learners, [name])
         values = [
             registry.parse_setting(each.settings, each.name, name, value) for each in learners

@@ -133,6 +133,20 @@ def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -
     return type(member)(**{**known, **settings})
 
 
+def assignments(texts: Sequence[str], example: str) -> dict[str, str]:
+    """Return the values of texts NAME=VALUE by name. `example`: one of them, for the error.
+
+    Raises `RequestError` for a text without a name, an equals sign or a value.
+    """
+    values: dict[str, str] = {}
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not (name and value):
+            raise RequestError(f"--set must be NAME=VALUE, as in --set {example}, got '{text}'.")
+        values[name] = value
+    return values
+
+
 def parse_setting(member: object, name: str, key: str, text: str) -> Any:
     """Parse the text of a setting by the type of its field, as typed on the command line.
 

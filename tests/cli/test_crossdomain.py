@@ -175,3 +175,42 @@ def test_interactions_get_lists_and_no_single_user(run, files, tmp_path):
     status, _, said = run("crossdomain", *pair, "--implicit", "--model", "x-map")
     assert status == 1
     assert "model must be one of popularity, ease, graph-filter for implicit feedback" in said
+
+
+def test_a_setting_of_x_map_reaches_the_system(run, tmp_path):
+    """AlterEgos of all users are what nx-map-everybody adds to nx-map, apart from damping."""
+    films, books = tmp_path / "films.csv", tmp_path / "books.csv"
+    chance = np.random.default_rng(0)
+    for path, first in ((films, 0), (books, 100)):
+        rows = [(u, first + i, int(chance.integers(1, 6)))
+                for u in range(40) for i in chance.permutation(12)[:8]]  # fmt: skip
+        pl.DataFrame(rows, schema=["user", "item", "rating"], orient="row").write_csv(path)
+    common = ["crossdomain", films, books, "--scale", "1:5:1", "--damping", 0]
+
+    def rows(*more):
+        status, printed, said = run(*common, *more)
+        assert status == 0, said
+        return [line for line in printed.splitlines() if line.startswith("nx-map-everybody")]
+
+    changed = rows("--model", "nx-map", "--set", "alteregos=everybody")
+    assert changed == rows("--model", "nx-map-everybody")
+    assert changed
+    assert not rows("--model", "nx-map")
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("stage=true", "None of the systems has the setting 'stage'"),
+        ("k=5", "None of the systems has the setting 'k', beyond options"),
+        ("stages=perhaps", "stages of nx-map must be true or false, got 'perhaps'"),
+        ("stages", "--set must be NAME=VALUE, as in --set stages=true, got 'stages'"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused(run, files, setting, words):
+    pair = files("films.csv", FILMS), files("books.csv", BOOKS)
+    status, _, said = run(
+        "crossdomain", *pair, "--scale", "1:5:1", "--model", "nx-map", "--set", setting
+    )
+    assert status != 0
+    assert words in " ".join(said.split())

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
 
+from tacit import Fitted, fit, load
 from tacit.crossdomain import EVERYBODY, StrictMap, XMap
 from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.item_map import ItemMap, everything
@@ -165,6 +166,18 @@ def test_a_file_gives_the_same_predictions_and_guarantee(domains, forms, tmp_pat
         assert again.guarantee == fitted.guarantee
         mine = of(domains, int(domains.straddlers(1)[0]))
         assert np.array_equal(again.predict(mine), fitted.predict(mine))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_load_reads_maps_as_it_reads_models(domains, forms, form, tmp_path):
+    file = tmp_path / form
+    forms[form].save(file)
+    read = load(str(file))
+    profile = of(domains, 0)
+    assert read.recommend(profile, 3) == forms[form].recommend(profile, 3)
+    assert read.guarantee == forms[form].guarantee
+    fit("mf", domains.ratings).save(tmp_path / "model")
+    assert isinstance(load(tmp_path / "model"), Fitted)
 
 
 def test_the_guarantee_is_that_of_the_form(forms):

@@ -1,6 +1,6 @@
 """Cross-domain recommendation: predict in a target domain from ratings in a source domain."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -84,6 +84,32 @@ def systems(name: str, mode: str = "strict") -> tuple[System, ...]:
     if mode not in MODES:
         raise RequestError(f"mode must be one of {', '.join(MODES)}, got '{mode}'.")
     return tuple(m for m in members if m.mode in ("none", mode) or mode == "both")
+
+
+def with_texts(system: System, texts: Mapping[str, str]) -> System:
+    """Return a system with changed settings, given as text: those that it has.
+
+    The settings of a strict map are those of its trainer, of lists those of their model. Raises
+    `RequestError` for a text of another type.
+    """
+    holder = settings_of(system)
+    settings = {
+        key: registry.parse_setting(holder, system.name, key, text)
+        for key, text in texts.items()
+        if key in vars(holder)
+    }
+    inner: Any = registry.changed(holder, system.name, "system", settings)
+    if isinstance(system, StrictMap):
+        return replace(system, training=inner)
+    return replace(system, model=inner) if isinstance(system, ItemLists) else inner
+
+
+def settings_of(system: System) -> object:
+    """Return the object whose fields are the system's settings: a strict map's trainer, the model
+    of lists, or the system."""
+    if isinstance(system, StrictMap):
+        return system.training
+    return system.model if isinstance(system, ItemLists) else system
 
 
 def changed(system: System, **settings: Any) -> System:

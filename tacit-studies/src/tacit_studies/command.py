@@ -80,15 +80,14 @@ def paper(
     files = data or []
     writable(report, read=(*files, items))
 
-    from tacit.registry import named
+    from tacit.registry import assignments, named
     from tacit.reporting.page import data_sentence
     from tacit_studies import PAPERS
     from tacit_studies.paper import ratings_of
 
     chosen = named(PAPERS, name, "paper")
-    studies = chosen.chosen(
-        options.names(only) if only else None, quick=quick, settings=_settings(setting or [])
-    )
+    settings = assignments(setting or [], "epsilons=0.3,1")
+    studies = chosen.chosen(options.names(only) if only else None, quick=quick, settings=settings)
     readers = [study.name for study in studies if not study.own_data]
     if files and not readers:
         raise RequestError(
@@ -108,16 +107,6 @@ def paper(
         raise typer.Exit(options.INTERRUPTED) from None
     finally:
         _write(chosen, known, parts, report, figures)
-
-
-def _settings(texts: Sequence[str]) -> dict[str, str]:
-    parts = [text.partition("=") for text in texts]
-    for text, (name, equals, value) in zip(texts, parts, strict=True):
-        if not (name and equals and value):
-            raise RequestError(
-                f"--set must be NAME=VALUE, as in --set epsilons=0.3,1, got '{text}'."
-            )
-    return {name.strip(): value.strip() for name, _, value in parts}
 
 
 def _data(

@@ -67,6 +67,15 @@ def crossdomain(
             help="Decay rates that reduce the weight of older ratings, comma-separated. [no decay]"
         ),
     ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Change another setting of the systems that have it, such as stages=true. "
+            "Repeatable.",
+        ),
+    ] = None,
     test_share: Annotated[
         float, typer.Option(help="Share of the overlapping users to test on.")
     ] = 0.2,
@@ -143,6 +152,7 @@ def crossdomain(
     from tacit.engines.engine import Local
     from tacit.experiments.comparison.request import epsilon_texts
     from tacit.experiments.crossdomain.trials import TrialRequest
+    from tacit.registry import assignments
     from tacit.reporting.page import Provenance
 
     of_ratings = SYSTEMS if spark else dict.fromkeys(member.name for member in MEMBERS)
@@ -166,6 +176,7 @@ def crossdomain(
         decays=options.numbers(decay, float, "--decay 0,0.03") if decay else None,
         seeds=seeds,
         lists=lists,
+        settings=assignments(setting or (), "stages=true"),
     )
     shown = None if user is None else only_system(request, typed)
     if user is None and request.left_out:

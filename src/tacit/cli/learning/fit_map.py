@@ -121,10 +121,7 @@ def _checked(request: MapRequest, epsilon: str | None) -> tuple[str, dict[str, A
             "download it."
         )
     settings: dict[str, Any] = {} if request.factors is None else {"factors": request.factors}
-    for text in request.changed:
-        key, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not key:
-            raise RequestError(f"--set must be NAME=VALUE, as in --set k=20, got '{text}'.")
+    for key, value in registry.assignments(request.changed, "k=20").items():
         settings[key] = released.parsed(name, key, value)
     released.configured(name, settings, epsilon)
     return name, settings

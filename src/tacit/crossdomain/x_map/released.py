@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from tacit import registry
+from tacit import models, registry
 from tacit.crossdomain.domains import Domains, item_indices
 from tacit.crossdomain.x_map.item_map import ItemMap, check_release, everything
 from tacit.crossdomain.x_map.item_map_file import is_item_map
@@ -33,7 +33,8 @@ from tacit.crossdomain.x_map.x_map import EVERYBODY, XMap
 from tacit.device.profile import Profile
 from tacit.engines.engine import Engine, Local
 from tacit.errors import DataError, RequestError
-from tacit.models import item_model
+from tacit.errors import path as given_path
+from tacit.models import Fitted, FittedLists, item_model
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Codes, Ratings
@@ -43,6 +44,7 @@ from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretRelease
 from tacit.vocabulary import Vocabulary
 from tacit.whole_files import write_whole
 from tacit.wire.item_model import MAGICS, ItemModel, ItemTarget
+from tacit.wire.list_model import ListModel
 
 SYSTEMS: dict[str, XMap | StrictMap] = {
     "x-map-strict": StrictMap(training=DPCovariance()),
@@ -273,6 +275,17 @@ def load_map(path: Path) -> ReleasedMap:
         raise RequestError(
             f"{path} is not a saved map ({str(error).rstrip('.')}); create one with `tacit fit`."
         ) from None
+
+
+def load(path: Path | str) -> Fitted | FittedLists | ListModel | ReleasedMap:
+    """Read a model or map file of `tacit fit`, of `save` or of a collector.
+
+    Returns a `Fitted`, a `FittedLists`, the `ListModel` of a top-N model without users, or a
+    cross-domain map, whose guarantee is as stated by its provider. An item model is read as a map:
+    it predicts from any profile. Raises `RequestError` for any other file.
+    """
+    file = given_path(path)
+    return load_map(file) if is_map(file) else models.load(file)
 
 
 def _is_item_model(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any, runtime_checkable
@@ -83,6 +83,20 @@ class TrialCell:
         return f"{self.system.name}{claim}{near}, overlap {self.protocol.overlap:g}"
 
 
+OPTIONS = {
+    "k",
+    "damping",
+    "decay",
+    "delta",
+    "neighbour_epsilon",
+    "mode",
+    "variant",
+    "draws",
+    "name",
+}
+"""Fields of systems that are arguments of a request, or fixed by the choice of a system."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrialRequest:
     """A grid of systems and trials.
@@ -91,7 +105,8 @@ class TrialRequest:
     two-part guarantees run at every pair: `epsilons` for replacements, `neighbour_epsilons` for
     neighbours. Without, they divide each epsilon themselves. `ks` (numbers of neighbours),
     `damping` (of similarities) and `decays` (of older ratings) apply to the systems that have them,
-    None for their defaults. `target`: index of the domain, the last by default. `lists`: also
+    None for their defaults. So do `settings`, the other fields of a system or of a strict map's
+    trainer, as text by name. `target`: index of the domain, the last by default. `lists`: also
     evaluate top-N lists of the target, with random and popularity baselines. Every trial also has
     the constant baselines.
 
@@ -112,6 +127,7 @@ class TrialRequest:
     seeds: int = 1
     target: int = -1
     lists: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
@@ -122,6 +138,7 @@ class TrialRequest:
             raise RequestError(
                 f"damping must be 0 or more, got {self.damping}; 0 disables damping."
             )
+        self._require_settings()
         list(self._systems())
         list(self._protocols())
 
@@ -212,7 +229,19 @@ class TrialRequest:
         for name in self.models:
             for system in crossdomain.systems(name, self.mode):
                 for settings in self._settings(system):
-                    yield crossdomain.changed(system, **settings)
+                    changed = crossdomain.with_texts(system, self.settings)
+                    yield crossdomain.changed(changed, **settings)
+
+    def _require_settings(self) -> None:
+        """Raise `RequestError` for a setting that no system has, or that has an option."""
+        chosen = [s for name in self.models for s in crossdomain.systems(name, self.mode)]
+        known = {key for system in chosen for key in vars(crossdomain.settings_of(system))}
+        for name in self.settings:
+            if name not in known - OPTIONS:
+                raise RequestError(
+                    f"None of the systems has the setting '{name}', beyond options; the settings "
+                    f"are {', '.join(sorted(known - OPTIONS)) or 'none'}."
+                )
 
     def _settings(self, system: System) -> Iterator[dict[str, Any]]:
         """Yield all combinations of the requested settings that the system has."""
