@@ -4,7 +4,6 @@ import json as json_text
 import time
 from contextlib import closing
 from datetime import UTC, datetime
-from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options
+from tacit.cli.administering import token as token_commands
 from tacit.cli.options import interruptible
 from tacit.errors import RequestError
 
@@ -157,12 +157,13 @@ def delete(
     Example: tacit admin delete 8d3f0c1e-55aa41b7-9e02c6d4-7710fb23 --db reports.db
     """
     from tacit.collector.administration.deletion import delete_people, people_of_token, pseudonym
+    from tacit.collector.administration.tokens import digest_of
     from tacit.collector.storage.addresses import open_reader, open_store
 
     people = [pseudonym(code) for code in codes or ()]
     with closing(open_reader(db)) as reader:
         if token is not None:
-            people += people_of_token(db, token_keys, _digest(token), reader)
+            people += people_of_token(db, token_keys, bytes.fromhex(digest_of(token)), reader)
     if not people and token is None:
         raise typer.BadParameter("a reference code or --token is required")
     with closing(open_store(db)) as store:
@@ -190,12 +191,7 @@ def prune(db: Db) -> None:
 
 for verb in (status, check, export, delete, prune):
     app.command()(interruptible(verb))
-
-
-def _digest(token: str) -> bytes:
-    """Return the SHA-256 of a token, which may be given instead of it."""
-    is_digest = len(token) == 64 and not set(token) - set("0123456789abcdef")
-    return bytes.fromhex(token) if is_digest else sha256(token.encode()).digest()
+app.add_typer(token_commands.app, name="token")
 
 
 def _row(summary: "TaskSummary", now: float) -> dict[str, Any]:

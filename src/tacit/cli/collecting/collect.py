@@ -26,10 +26,11 @@ def collect(
         ),
     ] = None,
     tokens: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="File with the SHA-256 of each enrolment token, one per line. "
-            "[reporting requires no token]"
+            help="Valid enrolment tokens: a file with the SHA-256 of each, one per line, which is "
+            "reread when it changes; jwt:KEYS.pem for signed tokens; or the https:// address of "
+            "a check. [reporting requires no token]"
         ),
     ] = None,
     most: Annotated[
@@ -84,6 +85,7 @@ def collect(
         from tacit.collector.http.server import listening, serve
         from tacit.collector.ingest.enrolment import Enrolment
         from tacit.collector.ingest.opening import opened
+        from tacit.collector.ingest.tokens import token_source
         from tacit.collector.storage.published_models import PublishedModels
     except ImportError as error:
         raise RequestError(
@@ -94,7 +96,7 @@ def collect(
     tasks = [loads(path.read_bytes()) for path in task]
     enrolment = None
     if tokens is not None:
-        enrolment = Enrolment(tokens.read_text().split(), most, most_people)
+        enrolment = Enrolment(token_source(tokens, tasks[0].provider), most, most_people)
     published = None if publish is None else PublishedModels(publish)
     # Fail on a store that cannot be opened before the server starts.
     held = opened(db, tasks, enrolment, keys=token_keys, confirmed=confirm_clock, patience=wait)

@@ -141,13 +141,13 @@ class Admission:
         self._validators, self._clock, self._enrolment = validators, clock, enrolment
         self._spent: dict[tuple[bytes, bytes], float] = {}
 
-    def let_in(self, task: str, headers: Mapping[bytes, bytes]) -> Visit:
+    async def let_in(self, task: str, headers: Mapping[bytes, bytes]) -> Visit:
         """Return the authorized visit. Raises `ProblemError` for any other request."""
         validator = self._validators.get(task)
         if validator is None:
             raise ProblemError(problems.NO_SUCH_TASK)
         now = self._clock()
-        token = self._enrolment.admit(headers) if self._enrolment else None
+        token = await self._enrolment.admit(headers) if self._enrolment else None
         if token is not None and now < self._spent.get((token, validator.counted), now):
             raise ProblemError(problems.LIMIT)
         check_media(headers)

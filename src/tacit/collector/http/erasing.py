@@ -55,7 +55,8 @@ class Erasing:
         return JSONResponse({})
 
     async def _erase(self, request: Request) -> None:
-        visit = self._admission.let_in(request.path_params["task"], dict(request.scope["headers"]))
+        headers = dict(request.scope["headers"])
+        visit = await self._admission.let_in(request.path_params["task"], headers)
         person = erased(await self._bodies.read(request.receive))
         charge, validator = visit.charge(1, frozenset({person})), visit.validator
         try:

@@ -59,7 +59,7 @@ class UploadHandler:
         visit, linger = None, None
         try:
             await self._not_busy()
-            visit = self._admission.let_in(task, dict(scope["headers"]))
+            visit = await self._admission.let_in(task, dict(scope["headers"]))
             answer = await self._store(visit, await self._bodies.read(receive))
         except ClientDisconnect:
             return

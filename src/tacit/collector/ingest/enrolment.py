@@ -1,38 +1,40 @@
 """Enrolment tokens: authorization and quota of uploads. No token is ever stored."""
 
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 
 from tacit.collector.ingest import problems
 from tacit.collector.ingest.problems import ProblemError
-from tacit.errors import DataError
+from tacit.collector.ingest.tokens import TokenList, TokenSource, UncheckedError
 
 MOST_PEOPLE = 4
 """Names per token: a device, a browser, and new names of either after an erasure."""
 
 
 class Enrolment:
-    """Tokens by their SHA-256, as in the operator's file.
+    """Quotas of tokens, and the source of valid ones.
 
-    `most`: reports per token, epoch and task. `people`: names per token. Raises `DataError` for a
-    line that is not a SHA-256.
+    `tokens`: a source, or the SHA-256 of each token in hexadecimal. `most`: reports per token,
+    epoch and task. `people`: names per token. Raises `DataError` for a line that is not a SHA-256.
     """
 
-    def __init__(self, digests: Iterable[str], most: int, people: int = MOST_PEOPLE) -> None:
-        listed = list(digests)
-        for digest in listed:
-            if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
-                raise DataError("Every line of the token file must be 64 hexadecimal digits.")
-        self._digests = frozenset(map(bytes.fromhex, listed))
+    def __init__(
+        self, tokens: TokenSource | Iterable[str], most: int, people: int = MOST_PEOPLE
+    ) -> None:
+        self._source = TokenList(tokens) if isinstance(tokens, Iterable) else tokens
         self.most, self.people = most, people
 
-    def admit(self, headers: Mapping[bytes, bytes]) -> bytes:
-        """Return the SHA-256 of the request's token.
+    async def admit(self, headers: Mapping[bytes, bytes]) -> bytes:
+        """Return the 32 bytes under which the request's token is counted.
 
-        Raises `ProblemError` without a known token.
+        Raises `ProblemError` without a valid token.
         """
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
-        digest = sha256(token).digest()
-        if scheme.lower() != b"bearer" or digest not in self._digests:
+        if scheme.lower() != b"bearer":
             raise ProblemError(problems.UNAUTHORIZED)
-        return digest
+        try:
+            identity = await self._source.identify(token)
+        except UncheckedError:
+            raise ProblemError(problems.UNCHECKED) from None
+        if identity is None:
+            raise ProblemError(problems.UNAUTHORIZED)
+        return identity

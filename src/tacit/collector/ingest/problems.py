@@ -76,4 +76,5 @@ BUSY = Problem("busy", 503, "Too many uploads are waiting to be stored.", retry_
 FAILED = Problem(
     "failed", 500, "The collector failed to process this request. Send it again.", retry_after=10
 )
+UNCHECKED = Problem("unavailable", 503, "Tokens cannot be checked at the moment.", retry_after=10)
 UNAVAILABLE = Problem("unavailable", 503, "Reports cannot be stored at the moment.", retry_after=10)
