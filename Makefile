@@ -46,7 +46,7 @@ check: .venv/ready $(MODULES)  ## lint, format, spelling, language, types (the p
 	$(BIN)/lint-imports
 	$(NODE) tests/page/node_modules/typescript/bin/tsc --project tests/page
 
-long: .venv/ready $(MODULES) site  ## full counts, and what needs Java, PostgreSQL, Chromium, LensKit, nginx, Caddy or strace
+long: .venv/ready $(MODULES) site  ## full counts, and what needs Java, PostgreSQL, Chromium, LensKit, nginx, Caddy, Prometheus or strace
 	$(BIN)/python -m pytest -q -m "long or full or spark or postgres or browser or lenskit"
 
 package: .venv/ready  ## the three wheels: built, installed where nothing else is, and the README run on them

@@ -133,7 +133,11 @@ def test_the_right_clock_after_a_wrong_one_needs_nobody(ask, tmp_path, caplog):
     taken = run(path, task, Machine(), (600, YEARS), (600, -YEARS), *[(5 * DAY, 0)] * 6)
     assert taken == range(50 - 7, 52)
     assert state(path) == ([20], 19)
-    assert len(warnings(caplog)) == 1
+    assert len(warnings(caplog)) == 2
+    assert [each.event for each in caplog.records if each.name.endswith(".clock")] == [
+        "clock-not-trusted",
+        "clock-trusted",
+    ]
 
 
 def test_after_confirmation_the_rule_goes_on(ask, tmp_path, caplog):

@@ -9,6 +9,7 @@ import pytest
 
 from tacit.collector.http import upload
 from tacit.collector.http.admission import Admission
+from tacit.collector.http.metrics import Metrics
 from tacit.wire.report import MOST_REPORTS, dumps
 from tacit.wire.report import upload as body_of
 from tacit.wire.task import asked
@@ -277,7 +278,7 @@ def test_too_many_at_once_are_refused_late_and_unread(ask, clock):
         uploads = upload.MOST_WAITING
 
     task, said = ask(), []
-    door = upload.UploadHandler(Admission({}, clock), Full)
+    door = upload.UploadHandler(Admission({}, clock), Full, Metrics())
 
     async def receive():
         raise AssertionError("nothing of a refused request is read")

@@ -48,6 +48,9 @@ def collect(
             "PostgreSQL. [next to the SQLite file]"
         ),
     ] = None,
+    log_json: Annotated[
+        bool, typer.Option("--log-json", help="Write log lines as JSON instead of text.")
+    ] = False,
     wait: Annotated[
         float,
         typer.Option(
@@ -81,6 +84,7 @@ def collect(
     from tacit.wire.task import loads
 
     try:
+        from tacit.collector.http import logs
         from tacit.collector.http.app import application
         from tacit.collector.http.server import listening, serve
         from tacit.collector.ingest.enrolment import Enrolment
@@ -93,6 +97,7 @@ def collect(
             "'tacit-recommender[collector]'."
         ) from None
 
+    logs.configure(log_json)
     tasks = [loads(path.read_bytes()) for path in task]
     enrolment = None
     if tokens is not None:

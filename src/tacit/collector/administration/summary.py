@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from tacit.collector.ingest.retention import due
@@ -56,6 +56,10 @@ class TaskSummary:
             begins = self.task.start + epoch * self.task.epoch_seconds
             by_day[f"{datetime.fromtimestamp(begins, UTC):%Y-%m-%d}"] += count
         return dict(by_day)
+
+    def since(self, published: PublishedModels | None) -> "TaskSummary":
+        """Return the same summary with the time of the newest model of a folder."""
+        return replace(self, fitted=_fitted(self.tasks, published))
 
     def overdue(self, now: float) -> int:
         """Return the number of reports whose retention period has ended. `now`: Unix seconds."""

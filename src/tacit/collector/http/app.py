@@ -1,13 +1,15 @@
 """The collector as an ASGI application: one process, one writer, the API routes and the page."""
 
 import asyncio
+import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -19,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tacit.collector.http.admission import Admission
 from tacit.collector.http.erasing import Erasing
+from tacit.collector.http.metrics import Metrics, State
 from tacit.collector.http.middleware import Middleware
 from tacit.collector.http.upload import UploadHandler
 from tacit.collector.ingest import problems, retention
@@ -32,6 +35,8 @@ from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.store import Held, ReportStore
 from tacit.errors import TacitError
 from tacit.wire.task import Task, loads
+
+log = logging.getLogger(__name__)
 
 # Privacy labels: pages with a task's guarantee, rendered once on first request.
 
@@ -66,32 +71,6 @@ class Labels:
         return HTMLResponse(await asyncio.shield(self._made[task.address]), headers=LABEL_HEADERS)
 
 
-# Operator metrics: totals since the start, without personal data.
-
-
-def metrics(upload: UploadHandler, erasing: Erasing, writer: Writer) -> str:
-    """Return the metrics in the Prometheus text format."""
-    return "".join(f"{line}\n" for line in _metric_lines(upload, erasing, writer))
-
-
-def _metric_lines(upload: UploadHandler, erasing: Erasing, writer: Writer) -> Iterator[str]:
-    yield "# TYPE tacit_uploads_total counter"
-    for answer, count in sorted(upload.counts.items()):
-        yield f'tacit_uploads_total{{answer="{answer}"}} {count}'
-    yield "# TYPE tacit_erasures_total counter"
-    for answer, count in sorted(erasing.counts.items()):
-        yield f'tacit_erasures_total{{answer="{answer}"}} {count}'
-    yield "# TYPE tacit_reports_total counter"
-    for outcome in ("stored", "duplicate", "conflict"):
-        yield f'tacit_reports_total{{outcome="{outcome}"}} {writer.counts[outcome]}'
-    yield "# TYPE tacit_commits_total counter"
-    yield f"tacit_commits_total {writer.counts['commits']}"
-    yield "# TYPE tacit_commit_failures_total counter"
-    yield f"tacit_commit_failures_total {writer.counts['failures']}"
-    yield "# TYPE tacit_reports_waiting gauge"
-    yield f"tacit_reports_waiting {writer.waiting}"
-
-
 FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
 A_MINUTE = {"cache-control": "public, max-age=60"}
 PAGE = Path(__file__).parents[2] / "page"
@@ -101,11 +80,12 @@ OPENAPI = Path(__file__).with_name("openapi.json")
 class RunningCollector(NamedTuple):
     """Components that live from the start of the application to its end."""
 
-    writer: Writer
     validators: dict[str, ReportValidator]
     upload: UploadHandler
     erasing: Erasing
     readiness: Readiness
+    metrics: Metrics
+    state: State
 
 
 class Collector:
@@ -140,24 +120,41 @@ class Collector:
     async def lifespan(self, app: Starlette) -> AsyncGenerator[None]:
         """Open the store, collect reports, delete expired ones; finally store pending reports."""
         opened = self._open_components()
-        writer = Writer(opened.store, opened.limits)
+        metrics = Metrics()
+        writer = Writer(opened.store, opened.limits, metrics.commit_seconds.observe)
         with ThreadPoolExecutor(1, "samples") as worker:
             try:
                 validators = await self._validators(writer, worker)
-                self._started = self._running(opened, writer, validators)
+                running = self._started = self._running(opened, writer, validators, metrics)
                 turn = opened.limits.turn if opened.limits is not None else None
                 keeping = retention.keep(validators.values(), writer, opened.clock, turn)
-                async with _meanwhile(keeping), _meanwhile(self.running.readiness.watch()):
+                log.info("The collector has started.", extra={"event": "started"})
+                async with _meanwhile(keeping, running.readiness.watch(), running.state.keep()):
                     yield
             finally:
                 await writer.close()
+                log.info("The collector has stopped.", extra={"event": "stopped"})
 
     def _running(
-        self, opened: Opened, writer: Writer, validators: dict[str, ReportValidator]
+        self,
+        opened: Opened,
+        writer: Writer,
+        validators: dict[str, ReportValidator],
+        metrics: Metrics,
     ) -> RunningCollector:
         admission = Admission(validators, opened.clock, self._enrolment)
-        upload, erasing = UploadHandler(admission, writer), Erasing(admission, writer)
-        return RunningCollector(writer, validators, upload, erasing, Readiness(writer))
+        upload, erasing = UploadHandler(admission, writer, metrics), Erasing(admission, writer)
+        state = State(
+            lambda: upload.counts,
+            lambda: erasing.counts,
+            writer,
+            opened.clock,
+            self._tasks,
+            self._published,
+            opened.db,
+        )
+        metrics.watch(state)
+        return RunningCollector(validators, upload, erasing, Readiness(writer), metrics, state)
 
     async def _validators(
         self, writer: Writer, worker: ThreadPoolExecutor
@@ -235,8 +232,7 @@ class Collector:
 
     async def metrics(self, request: Request) -> Response:
         """GET /metrics"""
-        running = self.running
-        return PlainTextResponse(metrics(running.upload, running.erasing, running.writer))
+        return Response(self.running.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
     def routes(self) -> list[BaseRoute]:
         """Return the API routes, and the page for every other path."""
@@ -272,15 +268,15 @@ async def _known(writer: Writer) -> list[Task]:
 
 
 @asynccontextmanager
-async def _meanwhile(work: Coroutine[None, None, None]) -> AsyncGenerator[None]:
-    """Run a coroutine during the block, and cancel it at the end."""
-    running = asyncio.create_task(work)
+async def _meanwhile(*works: Coroutine[None, None, None]) -> AsyncGenerator[None]:
+    """Run coroutines during the block, and cancel them at the end."""
+    running = [asyncio.create_task(work) for work in works]
     try:
         yield
     finally:
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 def application(

@@ -35,7 +35,7 @@ class Erasing:
         self._admission, self._writer = admission, writer
         self._bodies = Bodies()
         self._waiting = 0
-        self.counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter(accepted=0)
 
     async def __call__(self, request: Request) -> Response:
         """Answer one request. Raises `ProblemError` for a refused one."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import traceback
 from collections import Counter
 from typing import NamedTuple
 
@@ -10,6 +9,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from tacit.collector.http.admission import Admission, Bodies, Visit, drop
+from tacit.collector.http.logs import where
+from tacit.collector.http.metrics import Metrics
 from tacit.collector.ingest import problems
 from tacit.collector.ingest.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.ingest.samples import Samples, claims
@@ -48,10 +49,10 @@ ACCEPTED = UploadAnswer(200, b"{}")
 class UploadHandler:
     """Accepts reports. `counts`: answers by problem name, or "accepted"."""
 
-    def __init__(self, admission: Admission, writer: Writer) -> None:
-        self._admission, self._writer = admission, writer
+    def __init__(self, admission: Admission, writer: Writer, metrics: Metrics) -> None:
+        self._admission, self._writer, self._metrics = admission, writer, metrics
         self._learning = 0
-        self.counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter(accepted=0)
         self._bodies = Bodies()
 
     async def __call__(self, task: str, scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,7 +80,10 @@ class UploadHandler:
 
     async def _store(self, visit: Visit, body: bytes) -> UploadAnswer:
         """Read a body and store its reports. Returns once they are durable."""
+        self._metrics.body_bytes.observe(len(body))
         sent, samples = read(body), visit.validator.samples
+        newest = max(report.epoch for report in sent)
+        self._metrics.clock_skew.observe(newest - visit.validator.task.epoch(visit.now))
         if samples is not None:
             samples.bound(report.person for report in sent)
         accepted = visit.validator.taken(sent, visit.now)
@@ -138,8 +142,9 @@ class UploadHandler:
                 self._admission.spent(visit)
             return self._refused(problems.LIMIT)
         # Log where it failed, but not the error message: it may contain the input.
-        frames = "".join(traceback.format_tb(error.__traceback__))
-        log.error("An upload failed: %s.\n%s", type(error).__name__, frames)
+        kind = type(error).__name__
+        cause = f"{kind} at {where(error.__traceback__)}"
+        log.error("An upload failed: %s.", kind, extra={"event": "upload-failed", "cause": cause})
         return self._refused(problems.FAILED)
 
     def _refused(self, problem: Problem, refused: Refused | None = None) -> UploadAnswer:

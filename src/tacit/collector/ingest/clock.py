@@ -45,11 +45,13 @@ class TrustedClock:
         reading, moment = self._wall(), self._monotonic()
         expected = self._at + moment - self._since
         if abs(reading - expected) <= self.limit:
+            if not self.trusted:
+                log.warning("The clock is trusted again.", extra={"event": "clock-trusted"})
             self._at, self._since, self.trusted = reading, moment, True
             return reading
         if self.trusted:
             self.trusted = False
-            log.warning(_doubt(reading, expected))
+            log.warning(_doubt(reading, expected), extra={"event": "clock-not-trusted"})
         return expected
 
     def hear(self, stored: int) -> None:

@@ -22,11 +22,15 @@ from tacit.wire.task import Task
 
 @dataclass(frozen=True)
 class Opened:
-    """A store, its trusted clock, and the quotas of tokens if tokens are required."""
+    """A store, its trusted clock, and the quotas of tokens if tokens are required.
+
+    `db`: the store's address, None where a function opened it.
+    """
 
     store: ReportStore
     clock: TrustedClock
     limits: Limits | None = None
+    db: str | None = None
 
     def close(self) -> None:
         """Close the databases."""
@@ -69,7 +73,7 @@ def opened(
         if isinstance(error, sqlite3.Error):
             raise RequestError(f"{db} is damaged ({error}); restore a backup.") from None
         raise
-    return Opened(store, clock, limits)
+    return Opened(store, clock, limits, db if isinstance(db, str) else None)
 
 
 def _limits(

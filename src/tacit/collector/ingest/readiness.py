@@ -77,6 +77,11 @@ def reached(db: str, patience: float, monotonic: Callable[[], float]) -> ReportS
             if monotonic() - begun >= patience:
                 raise
             if not is_noted:
-                log.warning("%s Retrying for %g seconds.", error, patience)
+                log.warning(
+                    "%s Retrying for %g seconds.",
+                    error,
+                    patience,
+                    extra={"event": "store-unreachable"},
+                )
                 is_noted = True
         time.sleep(PAUSE)

@@ -78,7 +78,7 @@ async def keep(
             if turn is not None:
                 await writer.run(lambda store, now=now: turn(now))
         except Exception as error:
-            log.warning("The clock could not be saved yet: %s.", type(error).__name__)
+            _note("clock-not-saved", "The clock could not be saved yet: %s.", error)
         for validator in validators:
             now = clock()
             if not clock.trusted:
@@ -86,8 +86,13 @@ async def keep(
             try:
                 await _sweep(validator, writer, now, done)
             except Exception as error:
-                log.warning("Reports could not be deleted yet: %s.", type(error).__name__)
+                _note("deletion-failed", "Reports could not be deleted yet: %s.", error)
         await asyncio.sleep(every)
+
+
+def _note(event: str, message: str, error: Exception) -> None:
+    cause = type(error).__name__  # messages may contain the input
+    log.warning(message, cause, extra={"event": event, "cause": cause})
 
 
 async def _sweep(

@@ -98,9 +98,10 @@ class TokenFile:
         try:
             self._digests = digests(self._path.read_text().split())
         except (OSError, ValueError, DataError) as error:
-            log.error("The token file cannot be read: %s.", type(error).__name__)
+            _note("tokens-unreadable", "The token file cannot be read: %s.", error)
         else:
-            log.info("The token file was read again: %d tokens.", len(self._digests))
+            count = len(self._digests)
+            log.info("The file has %d tokens.", count, extra={"event": "tokens-reread"})
 
     def _version(self) -> tuple[int, ...]:
         try:
@@ -182,7 +183,7 @@ class CheckedTokens:
         try:
             identity = await asyncio.to_thread(self._check, token, digest)
         except (URLError, HTTPException, OSError, ValueError) as error:
-            log.error("A token could not be checked: %s.", type(error).__name__)
+            _note("token-unchecked", "A token could not be checked: %s.", error)
             raise UncheckedError from None
         if len(self._results) >= MOST_FRESH:
             del self._results[next(iter(self._results))]
@@ -204,6 +205,11 @@ class CheckedTokens:
         except (KeyError, TypeError):
             raise ValueError("no subject") from None
         return sha256(b"sub\n" + str(subject).encode()).digest()
+
+
+def _note(event: str, message: str, error: Exception) -> None:
+    cause = type(error).__name__  # messages may contain the token
+    log.error(message, cause, extra={"event": event, "cause": cause})
 
 
 class _NoRedirect(HTTPRedirectHandler):

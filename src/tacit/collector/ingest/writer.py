@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import accumulate, pairwise
+from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
 from tacit.collector.limits.limits import Charge, Excess, Limits, Reservation
@@ -140,13 +141,20 @@ class _Batch(NamedTuple):
 class Writer:
     """The thread that owns the database, and the only user of `store` and `limits`.
 
+    `committed`: called on that thread with the seconds that each commit took.
     `counts`: reports by outcome, commits and failures, since the start. `failing`: whether the last
     transaction failed. `uploads`, `waiting`: pending uploads, and reports in them.
     """
 
-    def __init__(self, store: ReportStore, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        store: ReportStore,
+        limits: Limits | None = None,
+        committed: Callable[[float], None] = lambda seconds: None,
+    ) -> None:
         self._store = store
         self._limits = limits
+        self._committed = committed
         self._loop = asyncio.get_running_loop()
         self._queue: queue.SimpleQueue[_Batch | Job] = queue.SimpleQueue()
         self._together: list[Batch] = []
@@ -284,11 +292,13 @@ class Writer:
         return uploads, jobs
 
     def _commit(self, uploads: Sequence[Batch]) -> None:
+        begun = perf_counter()
         try:
             results = commit(self._store, self._limits, uploads)
         except Exception as error:  # any error must complete the futures
             self._failed(uploads, error)
             return
+        self._committed(perf_counter() - begun)
         self._recovered()
         self.counts["commits"] += 1
         for result in results:
@@ -304,12 +314,17 @@ class Writer:
 
     def _note(self, error: Exception) -> None:
         if not self.failing:
-            log.warning("Reports cannot be stored: %s.", reason(error))
+            cause = reason(error)
+            log.warning(
+                "Reports cannot be stored: %s.",
+                cause,
+                extra={"event": "store-failed", "cause": cause},
+            )
         self.failing = True
 
     def _recovered(self) -> None:
         if self.failing:
-            log.warning("Reports can be stored again.")
+            log.warning("Reports can be stored again.", extra={"event": "store-recovered"})
         self.failing = False
 
     def _settle(self, uploads: Sequence[Batch], results: Sequence[Result]) -> None:

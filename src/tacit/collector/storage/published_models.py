@@ -39,7 +39,10 @@ class PublishedModels:
         address = content.decode(errors="replace")
         if _ADDRESS.fullmatch(address):
             return address
-        log.warning("The newest model's file is damaged; publish the model again.")
+        log.warning(
+            "The newest model's file is damaged; publish the model again.",
+            extra={"event": "model-damaged"},
+        )
         return None
 
     def published_at(self, task: str) -> float | None:
