@@ -12,6 +12,7 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.administering import token as token_commands
+from tacit.cli.administering.backup import Db, backup, restore, tombstones
 from tacit.cli.options import interruptible
 from tacit.errors import RequestError
 
@@ -34,9 +35,6 @@ def installed() -> None:
         )
 
 
-Db = Annotated[
-    str, typer.Option(help="The report store: an SQLite file, or postgresql://... Required.")
-]
 Code = Annotated[
     str, typer.Argument(help="The reference code that the user's device or page shows.")
 ]
@@ -189,7 +187,7 @@ def prune(db: Db) -> None:
             typer.echo(f"{task}: {count:,} reports deleted")
 
 
-for verb in (status, check, export, delete, prune):
+for verb in (status, check, export, delete, prune, backup, restore, tombstones):
     app.command()(interruptible(verb))
 app.add_typer(token_commands.app, name="token")
 

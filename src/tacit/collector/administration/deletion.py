@@ -94,8 +94,16 @@ def prune(store: ReportStore) -> dict[str, int]:
         if last >= 0:
             store.shut(number, last)
         pruned[task.address] = purge(store, number, last)
-        store.settle(number, max(task.epoch(now) - task.window, last + 1, 0) - LATE - 1)
+        store.settle(number, settled(task, last, now))
     return pruned
+
+
+def settled(task: Task, closed: int, now: float) -> int:
+    """Return the last epoch of erasures from before which no report can arrive any more.
+
+    `closed`: last closed epoch of the task. `now`: Unix seconds.
+    """
+    return max(task.epoch(now) - task.window, closed + 1, 0) - LATE - 1
 
 
 def people_of_token(db: str, keys: Path | None, digest: bytes, inspector: Inspector) -> list[bytes]:

@@ -1,0 +1,142 @@
+"""Each procedure of the runbook, by the commands that the page shows."""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+import pytest
+from processes import CLI, free_port
+
+from tacit.collector.administration.tokens import issue
+from tacit.collector.storage.addresses import open_reader, open_store
+from tacit.collector.storage.slot_codec import pack_rated
+from tacit.collector.storage.store import StoredReport
+
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "runbook.md").read_text()
+FIXTURE = Path(__file__).parent / "fixtures" / "version-1.db"
+DAY = 86_400
+CODE = bytes.fromhex("8d3f0c1e55aa41b79e02c6d47710fb23")
+"""The reference code on the page."""
+TOKEN = "5f0c8d3e9a417b2210d4f3b6c7e8a901"
+
+
+def commands(title, folder, **replaced):
+    """The commands of a section, in a folder, with other addresses."""
+    section = PAGE.split(f"## {title}\n")[1].split("\n## ")[0]
+    lines = re.findall(r"^ *(tacit .*)$", section, re.MULTILINE)
+    assert lines
+    for line in lines:
+        words = [word.replace("/backup/", f"{folder}/backup/") for word in shlex.split(line)]
+        yield [replaced.get(word, word) for word in words]
+
+
+def runs(title, folder, **replaced):
+    (folder / "backup").mkdir(exist_ok=True)
+    for _, *words in commands(title, folder, **replaced):
+        run = subprocess.run([*CLI, *words], cwd=folder, capture_output=True, text=True)
+        assert run.returncode == 0, (words, run.stderr)
+
+
+@pytest.fixture
+def task(ask):
+    return ask(start=int(time.time()) - 20 * DAY - 100)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def store(request, task, tmp_path):
+    """A store with ten reports, of which three are under the code."""
+    url = str(tmp_path / "reports.db")
+    if request.param == "postgres":
+        url = request.getfixturevalue("postgres").database()
+    with closing(open_store(url)) as opened:
+        number = opened.hold(task.document).number
+        people = [CODE] * 3 + [os.urandom(16) for _ in range(7)]
+        opened.insert(
+            [
+                StoredReport(os.urandom(16), number, 19, 0, person, pack_rated(k % 6, 1))
+                for k, person in enumerate(people)
+            ]
+        )
+    return url
+
+
+def count(url):
+    with closing(open_reader(url)) as reader:
+        return sum(map(len, reader.scan(1)))
+
+
+def test_verify(store, tmp_path):
+    runs("Verify a store", tmp_path, **{"reports.db": store})
+
+
+def test_delete_then_restore_an_earlier_backup(store, tmp_path):
+    (tmp_path / "backup").mkdir()
+    backup = str(tmp_path / "backup" / "reports.db")
+    subprocess.run([*CLI, "admin", "backup", "--db", store, "-o", backup], check=True)
+    assert count(backup) == 10
+    runs("Delete a user's reports", tmp_path, **{"reports.db": store})
+    assert count(store) == 7
+    runs("Restore a backup", tmp_path, **{"reports.db": store})
+    assert count(str(tmp_path / "new.db")) == 7
+
+
+def test_replace_tokens(tmp_path, monkeypatch):
+    monkeypatch.setattr("secrets.token_hex", lambda size: TOKEN)
+    issue(tmp_path / "tokens", 1)
+    monkeypatch.undo()
+    before = (tmp_path / "tokens").read_text()
+    runs("Replace enrolment tokens", tmp_path)
+    after = (tmp_path / "tokens").read_text()
+    assert after != before
+    assert len(after) == len(before)
+
+
+@pytest.mark.postgres
+def test_move_to_postgresql(task, postgres, tmp_path):
+    with closing(open_store(str(tmp_path / "reports.db"))) as opened:
+        number = opened.hold(task.document).number
+        opened.insert([StoredReport(os.urandom(16), number, 19, 0, CODE, pack_rated(1, 1))])
+    url = postgres.database()
+    runs("Move from SQLite to PostgreSQL", tmp_path, **{"postgresql://tacit@db/tacit": url})
+    assert count(url) == 1
+
+
+@pytest.mark.parametrize(
+    "kills", [pytest.param(3, id="3"), pytest.param(40, id="40", marks=pytest.mark.long)]
+)
+def test_an_upgrade_survives_kill_9(tmp_path, kills):
+    """A store of the first version is the old one or the new one, and loses no report."""
+    with closing(sqlite3.connect(FIXTURE)) as database:
+        rows = sorted(database.execute("SELECT * FROM reports").fetchall())
+    code = "from tacit.collector.storage.addresses import open_store; import sys;"
+    code += "print('.', flush=True); open_store(sys.argv[1]).close()"
+    chance = Random(kills)
+    for number in range(kills):
+        path = str(shutil.copy(FIXTURE, tmp_path / f"{number}.db"))
+        command = [CLI[0], "-c", code, path]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as running:
+            running.stdout.read(1)
+            time.sleep(chance.uniform(0, 0.02))
+            running.send_signal(signal.SIGKILL)
+        with closing(sqlite3.connect(path)) as database:
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            assert version in (1, 2)
+            tables = {name for (name,) in database.execute("SELECT name FROM sqlite_schema")}
+            assert ("erasures" in tables) == (version == 2)
+        open_store(path).close()
+        with closing(sqlite3.connect(path)) as database:
+            assert sorted(database.execute("SELECT * FROM reports").fetchall()) == rows
+
+
+def test_readyz_is_at_the_address_that_the_page_names(task, started):
+    collector = started(task, at=free_port())
+    assert re.search(r"http://127\.0\.0\.1:8000(/readyz)", PAGE)[1] == "/readyz"
+    assert collector.get("/readyz")[0] == 200
