@@ -15,7 +15,7 @@ from tacit.models.lists.ease import EASE
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.wire.item_model import ItemModel
 
-TRUE = synthetic(n_users=150, n_items=90, n_ratings=4_000)
+TRUE = synthetic(n_users=250, n_items=90, n_ratings=7_000)
 
 
 def reports(plan="rated", ratings=TRUE, epsilon="3"):

@@ -47,4 +47,5 @@ def test_ratings_of_the_target_weigh_twice_those_of_a_source():
     counts = [learnt(known, Crossing(links, DOMAIN, target))[1]["counts"] for target in (0, 1)]
     for target, told in enumerate(counts):
         mine, others = told[target == DOMAIN].sum(), told[target != DOMAIN].sum()
-        assert 1.8 < mine / others < 2.2
+        # Over eight seeds 1.76 to 2.07 with a deviation of .08; without weights it is 1.
+        assert 1.5 < mine / others < 2.5

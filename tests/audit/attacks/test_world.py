@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from tacit import DataError, Rated, RequestError, compile_channel, synthetic
+from tacit import DataError, Rated, RequestError, compile_channel, from_frame, synthetic
 from tacit.audit.attacks.world import World
 
-MADE = synthetic(40, 50, 900)
-FRAME = MADE.to_polars().select("user", "item", "rating")
+FRAME = synthetic(40, 50, 900).to_polars().select("user", "item", "rating")
+MADE = from_frame(FRAME, scale="1:5:1")
 PLAN = Rated(compile_channel("randomized-response", epsilon=1, scale="0:9:1"))
 
 
