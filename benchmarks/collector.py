@@ -1,6 +1,7 @@
 """What the collector stores a second, the generator on the same two cores, every commit on disk.
 
     python benchmarks/collector.py [--seconds 4] [--rounds 5] [--before CHECKOUT] [--json FILE.json]
+    python benchmarks/collector.py --soak 60
 
 Reports of 32 cells, as under the plan catalogue, of people and ids that never repeat. In turn: a
 bare Starlette route that reads the body and answers 200; one report a request on 64 connections;
@@ -8,6 +9,10 @@ bare Starlette route that reads the body and answers 200; one report a request o
 told. Server and generator are processes of their own. Bars: single requests at .65 of the bare
 route's and 6,000 a second; 45,000 reports a second; p99 at most 50 ms; under overload nothing but
 200 and 503, half of the peak stored, accepted p99 at most 500 ms, at most 256 MiB.
+
+With `--soak MINUTES`, one server gets uploads for that time, at a tenth of its capacity. The
+resident memory at the end may be at most 1.1 times that after a twelfth of the time, which is five
+minutes of an hour.
 
 With a checkout of another version, its collector takes turns with this one: single reports at .7 of
 it and 8,000 a second, 50 a request at .9 of it.
@@ -24,6 +29,8 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -135,29 +142,68 @@ def _figures(load: Load, answers: list[tuple[int, float]], took: float) -> dict[
     }
 
 
-def measure(load: Load, seconds: float, tree: Path = HERE) -> dict[str, Any]:
-    """One run: a fresh server of a checkout, a fresh store, a generator."""
+@contextmanager
+def _server(party: str, tree: Path = HERE) -> Generator[tuple[int, int]]:
+    """A fresh server of a checkout with a fresh store: its process and its port."""
     with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
         probe.close()
-        this = [sys.executable, __file__]
         server = subprocess.Popen(
-            [sys.executable, tree / SCRIPT, "--serve", load.party, folder, str(port)],
+            [sys.executable, tree / SCRIPT, "--serve", party, folder, str(port)],
             env=os.environ | {"PYTHONPATH": str(tree / "src")},
         )
         try:
             _await(port)
-            given = [load.party, str(load.each), str(load.connections), str(port), str(seconds)]
-            said = subprocess.run(
-                [*this, "--generate", *given], check=True, capture_output=True
-            ).stdout
-            status = Path(f"/proc/{server.pid}/status").read_text()
+            yield server.pid, port
         finally:
             server.terminate()
             server.wait()
-    figures: dict[str, Any] = json.loads(said)
-    return figures | {"MiB": int(status.split("VmHWM:")[1].split()[0]) // 1024}
+
+
+def _generated(load: Load, port: int, seconds: float) -> dict[str, Any]:
+    """The figures of a generator, which is a process of its own."""
+    given = [load.party, str(load.each), str(load.connections), str(port), str(seconds)]
+    command = [sys.executable, __file__, "--generate", *given]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+def _memory(process: int, field: str) -> float:
+    """MiB of a process, `VmRSS` now or `VmHWM` at most."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(status.split(f"{field}:")[1].split()[0]) / 1024
+
+
+def measure(load: Load, seconds: float, tree: Path = HERE) -> dict[str, Any]:
+    """One run: a fresh server of a checkout, a fresh store, a generator."""
+    with _server(load.party, tree) as (process, port):
+        figures = _generated(load, port, seconds)
+        return figures | {"MiB": int(_memory(process, "VmHWM"))}
+
+
+def soak(minutes: float) -> int:
+    """Upload during a second in ten, print the memory, and compare the end with the beginning."""
+    load, rows = Load("collector", 50, 4), list[tuple[float, float]]()
+    with _server(load.party) as (process, port):
+        begun = time.monotonic()
+        while (passed := time.monotonic() - begun) < 60 * minutes:
+            figures = _generated(load, port, 1)
+            if set(figures["statuses"]) != {"200"}:
+                print(f"SHORT answers {figures['statuses']}")
+                return 1
+            rows.append((passed, _memory(process, "VmRSS")))
+            if len(rows) % 6 == 1:
+                print(f"{passed / 60:5.1f} min {rows[-1][1]:6.1f} MiB", flush=True)
+            time.sleep(max(0, min(9, 60 * minutes - (time.monotonic() - begun))))
+    early = max(memory for passed, memory in rows if passed <= 60 * minutes / 12)
+    growth = rows[-1][1] / early
+    _say(
+        {
+            f"memory at the end: 1.1 times that after {minutes / 12:g} min ({growth:.2f})": growth
+            <= 1.1
+        }
+    )
+    return 0 if growth <= 1.1 else 1
 
 
 def _await(port: int) -> None:
@@ -182,6 +228,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--before", type=Path, help="a checkout of another version")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--soak", type=float, metavar="MINUTES")
     parser.add_argument("--serve", nargs=3)
     parser.add_argument("--generate", nargs=5)
     asked = parser.parse_args()
@@ -194,6 +241,8 @@ def main() -> int:
         party, each, connections, port, seconds = asked.generate
         load = Load(party, int(each), int(connections))
         print(json.dumps(_generate(load, int(port), float(seconds))))
+    elif asked.soak:
+        return soak(asked.soak)
     elif asked.before:
         return _compare(asked.before.resolve(), asked.rounds, asked.seconds)
     else:
