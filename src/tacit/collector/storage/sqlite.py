@@ -1,6 +1,5 @@
 """Reports in one SQLite file: write-ahead log, synchronous=FULL, one writing connection."""
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -271,6 +270,8 @@ def _locked(path: str) -> int:
     Not the file itself: SQLite would lose its own locks when the descriptor is closed. Raises
     `RequestError` if another process has the lock, and `OSError`.
     """
+    import fcntl  # only where collectors run: a store is read on any system
+
     lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
