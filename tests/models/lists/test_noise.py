@@ -238,7 +238,7 @@ def test_both_products_are_of_one_matrix(own, plan):
 
 
 def test_the_provider_scores_debiased_rows(own):
-    fitted = EASE(ridge=9).fit(interactions(perturb(own, plans()["sample"])))
+    fitted = EASE(ridge=9).fit(interactions(perturb(own, plans("5")["sample"])))
     C = laid_out(fitted.presence)
     scores = C @ entries(fitted.weights.directions)
     lists = fitted.lists(own, 3, where="provider")
