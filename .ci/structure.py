@@ -37,6 +37,8 @@ SMALL = {
     "collector/storage/addresses.py": "imports PostgreSQL's driver on use",
     "experiments/defaults.py": "three importers",
     "labels/on_request.py": "imports attacks on use",
+    "readers/formats/headerless.py": "three formats of one kind",
+    "readers/formats/sparse.py": "one format",
     "learner_settings.py": "five importers in two rooms",
     "metrics/separation.py": "two importers",
     "models/lists/__init__.py": "registry",

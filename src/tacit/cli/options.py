@@ -24,7 +24,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         help="Format of the ratings: movielens-100k, movielens-1m, movielens-csv, netflix, "
-        "jester, libimseti or table. [detected]",
+        "jester, libimseti, recbole, json-lines, sparse or table. [detected]",
         autocompletion=plugins.FORMAT,
         rich_help_panel="Data",
     ),
@@ -79,7 +79,9 @@ State = Annotated[
 Columns = Annotated[
     str | None,
     typer.Option(
-        help="Column names of a table, as in user=member,item=film.", rich_help_panel="Data"
+        help="Column names of a table, as in user=member,item=film, or the positions of user, item "
+        "and rating in a file without a header, as in 1,2,3.",
+        rich_help_panel="Data",
     ),
 ]
 Rounding = Annotated[
@@ -189,10 +191,15 @@ def load(
     )
 
 
-def pairs(text: str | None) -> dict[str, str] | None:
-    """Parse `user=member,item=film` into a dictionary. Raises `RequestError`."""
+def pairs(text: str | None) -> dict[str, str] | tuple[int, ...] | None:
+    """Parse `user=member,item=film` into a dictionary, and `1,2,3` into positions.
+
+    Raises `RequestError` for another text.
+    """
     if text is None:
         return None
+    if all(part.strip().isdecimal() for part in text.split(",")):
+        return tuple(int(part) for part in text.split(","))
     parts = [part.partition("=") for part in text.split(",")]
     if not all(name and equals and value for name, equals, value in parts):
         raise RequestError(

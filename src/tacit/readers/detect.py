@@ -11,11 +11,21 @@ from typing import Any
 
 from tacit.errors import DataError, RequestError
 from tacit.readers.format import Format, Request
-from tacit.readers.formats import JESTER, LIBIMSETI, ML_1M, ML_100K, ML_CSV, NETFLIX, TABLE
+from tacit.readers.formats.headerless import LIBIMSETI, ML_1M, ML_100K
+from tacit.readers.formats.jester import JESTER
+from tacit.readers.formats.json_lines import JSON_LINES
+from tacit.readers.formats.netflix import NETFLIX
+from tacit.readers.formats.sparse import SPARSE
+from tacit.readers.formats.table import ML_CSV, RECBOLE, TABLE
 from tacit.readers.source import Source, sources_in
 from tacit.registry import Registry
 
-_BUILT_IN = {f.name: f for f in (ML_100K, ML_1M, ML_CSV, NETFLIX, JESTER, LIBIMSETI, TABLE)}
+_BUILT_IN = {
+    each.name: each
+    for each in (
+        ML_100K, ML_1M, ML_CSV, NETFLIX, JESTER, LIBIMSETI, RECBOLE, JSON_LINES, SPARSE, TABLE
+    )
+}  # fmt: skip
 
 
 def _format(name: str, declared: Any) -> Format:
@@ -45,6 +55,8 @@ def detect(path: Path, format: str | None, request: Request) -> Candidate:
     either is enough. Raises `DataError` for none or several, with their names.
     """
     formats = [_named(format)] if format else list(_BUILT_IN.values())
+    if request.columns.are_positions:
+        formats = [_positional(format)]
     sources = sources_in(path)
     if len(sources) == 1 and (path.is_file() or format):
         return Candidate(_of_file(sources[0], formats, request), (sources[0],))
@@ -57,6 +69,12 @@ def detect(path: Path, format: str | None, request: Request) -> Candidate:
     if not candidates:
         raise DataError(f"{path} contains no ratings in a known format; name the file itself.")
     return candidates[0]
+
+
+def _positional(format: str | None) -> Format:
+    if format not in (None, TABLE.name):
+        raise RequestError(f"columns as positions require the format table, got '{format}'.")
+    return TABLE
 
 
 def _named(format: str) -> Format:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from fnmatch import fnmatch
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import DataError, RequestError, must_be
+from tacit.errors import DataError, RequestError, must_be, shown
 from tacit.ratings import Mask
 from tacit.readers.source import Source
 from tacit.scale import RatingScale
@@ -21,14 +21,15 @@ from tacit.scale import RatingScale
 
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d.*)?")
 TIME_EXAMPLES = "2024-05-31 or 2024-05-31T12:00:00Z"
-_FULL = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?")
+_FULL = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 _ZONE = r"(Z|[+-]\d\d:?\d\d)$"
 
 
 def unix_seconds(column: str) -> pl.Expr:
     """Convert texts in a column to integer Unix seconds, null unless they are ISO dates or times.
 
-    A date is its midnight. Without a time zone, times are in UTC.
+    A date is its midnight, and a time without seconds the start of its minute. Without a time
+    zone, times are in UTC.
 
     >>> pl.DataFrame({"at": ["1970-01-02", "1970-01-01 01:00:00+01:00"]}).select(
     ...     unix_seconds("at")
@@ -37,6 +38,7 @@ def unix_seconds(column: str) -> pl.Expr:
     """
     text = pl.col(column).str.strip_chars().str.replace(" ", "T", literal=True)
     timed = pl.when(text.str.contains("T", literal=True)).then(text).otherwise(text + "T00:00:00")
+    timed = timed.str.replace(r"T(\d\d:\d\d)(Z|[+-]|$)", "T${1}:00${2}")
     zoned = pl.when(timed.str.contains(_ZONE)).then(timed).otherwise(timed + "Z")
     checked = pl.when(text.str.contains(f"^{_FULL.pattern}$")).then(zoned)
     return checked.str.to_datetime("%+", time_zone="UTC", strict=False).dt.epoch("s").alias(column)
@@ -127,6 +129,8 @@ def infer(distinct: Floats, where: str) -> RatingScale:
 
 Notify = Callable[[str], None]
 NAMES = ("user", "item", "rating", "timestamp")
+ColumnNames = Mapping[str, str] | Sequence[int]
+"""Names of columns by user, item, rating and timestamp, or their positions."""
 MOVIELENS = {"user": "userId", "item": "movieId"}
 """Column names of MovieLens, the fallback for tables without named columns."""
 
@@ -139,17 +143,25 @@ class Columns:
     item: str = "item"
     rating: str = "rating"
     timestamp: str = "timestamp"
+    are_positions: bool = False
 
     @classmethod
-    def of(cls, names: Mapping[str, str] | None) -> "Columns":
-        """Build from `{"user": "member", ..}`. Raises `RequestError` for an unknown key, for a name
-        that is not a string, and for a column with two names."""
+    def of(cls, names: ColumnNames | None) -> "Columns":
+        """Build from `{"user": "member", ..}`, or from positions, counted from 1, of user, item,
+        rating and time in a file without a header.
+
+        Raises `RequestError` for an unknown key, for a name that is not a string, for a column with
+        two names, and for positions that are not two to four different integers of at least 1.
+        """
+        if isinstance(names, tuple | list):
+            return cls._at(names)
         must_be(Mapping, names or {}, "a mapping", "name columns as in {'user': 'member'}")
-        for name, theirs in (names or {}).items():
+        known = dict(cast("Mapping[str, str]", names or {}))
+        for name, theirs in known.items():
             if name not in NAMES:
                 raise RequestError(f"The name of a column must be one of {NAMES}, got '{name}'.")
             must_be(str, theirs, "a column name", f"name the column of {name} as a string")
-        columns = cls(**(names or {}))
+        columns = replace(cls(), **cast("dict[str, Any]", known))
         used = [getattr(columns, name) for name in NAMES]
         if twice := [name for name in used if used.count(name) > 1]:
             raise RequestError(
@@ -157,6 +169,16 @@ class Columns:
                 "column for one of them."
             )
         return columns
+
+    @classmethod
+    def _at(cls, positions: Sequence[object]) -> "Columns":
+        valid = [p for p in positions if isinstance(p, int) and not isinstance(p, bool) and p > 0]
+        if not 2 <= len(valid) == len(positions) == len(set(valid)) <= len(NAMES):
+            raise RequestError(
+                "Positions of columns must be two to four different integers from 1, of user, "
+                f"item, rating and time, got {', '.join(map(shown, positions))}."
+            )
+        return cls(**dict(zip(NAMES, map(str, valid), strict=False)), are_positions=True)
 
     def within(self, present: Sequence[str]) -> "Columns":
         """Return the columns of a table with these names, with MovieLens names as a fallback."""
@@ -208,6 +230,7 @@ class Request:
         if self.held_out is not None and self.held_out in present:
             mapping[self.held_out] = "held_out"
         others = [name for name in present if name not in mapping]
+        others = [] if self.columns.are_positions else others
         if len(others) == 1 and self._interactions(present) and "rating" not in mapping.values():
             mapping[others[0]] = "rating"  # weights, read so that text is rejected
         return mapping
@@ -222,9 +245,11 @@ class Request:
 
     def _interactions(self, present: Sequence[str]) -> bool:
         """Return whether the declared scale has one level or, without a scale, whether there are
-        only columns of user, item and time."""
+        only columns of user, item and time, or only their positions are named."""
         if self.grid is not None:
             return self.grid.scale.has_one_level
+        if self.columns.are_positions:
+            return self.columns.rating == "rating"
         columns = self.columns.within(present)
         known = {columns.user, columns.item, columns.timestamp, self.held_out}
         return set(present) <= known

@@ -134,6 +134,8 @@ def _read_as(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.Expr:
         return pl.col(theirs).dt.epoch("s")
     if ours == "timestamp" and isinstance(dtype, pl.String):
         return unix_seconds(theirs)
+    if ours == "timestamp" and dtype.is_float():
+        return pl.col(theirs).floor().cast(pl.Int64(), strict=False)
     return pl.col(theirs).cast(_kind(dtype, ours, theirs, where))
 
 

@@ -12,7 +12,16 @@ from tacit.errors import path as given_path
 from tacit.ratings import Ratings
 from tacit.readers.declared import Declared, declare
 from tacit.readers.detect import Candidate, detect
-from tacit.readers.format import NAMES, Columns, DeclaredScale, Notify, Request, Rounding
+from tacit.readers.format import (
+    NAMES,
+    ColumnNames,
+    Columns,
+    DeclaredScale,
+    Notify,
+    Request,
+    Rounding,
+)
+from tacit.readers.formats.sparse import of_sparse
 from tacit.readers.frame import as_lazy, read_lazy
 from tacit.readers.gather import gather
 from tacit.scale import RatingScale
@@ -26,7 +35,7 @@ def read(
     *,
     format: str | None = None,
     scale: RatingScale | str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames | None = None,
     rounding: Rounding | None = None,
     catalogue: Declared | None = None,
     people: Declared | None = None,
@@ -43,11 +52,12 @@ def read(
     that scale, ratings or weights of other tables are ignored, with a notice. `positive_only`: drop
     interactions whose weight is 0 or below, which are rejected otherwise. `held_out`: the column of
     a table that marks the test rows of a published split. `columns`: `{"user": "member", ..}` for
-    tables. `rounding`: of ratings between two levels, "nearest" or "stochastic" (with `rng`). By
-    default Jester's are rounded to the nearest level and others are rejected. `catalogue`,
-    `people`: all items and all participating users, as ids or a file of ids. Ratings of others are
-    dropped, with a notice. Undeclared lists are inferred from the ratings, and guarantees state
-    that they do not cover this.
+    tables, or positions from 1, as in (1, 2, 3), for a file without a header. `rounding`: of
+    ratings between two levels, "nearest" or "stochastic" (with `rng`). By default Jester's are
+    rounded to the nearest level and others are rejected. `catalogue`, `people`: all items and all
+    participating users, as ids or a file of ids. Ratings of others are dropped, with a notice.
+    Undeclared lists are inferred from the ratings, and guarantees state that they do not cover
+    this.
 
     Raises `DataError` for invalid data, with the file, the line and the value, and `RequestError`
     for an invalid scale, format or column.
@@ -85,7 +95,7 @@ def from_frame(
     frame: Any,
     *,
     scale: RatingScale | str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames | None = None,
     rounding: Rounding | None = None,
     catalogue: Declared | None = None,
     people: Declared | None = None,
@@ -95,9 +105,14 @@ def from_frame(
     name: str = "frame",
     notify: Notify | None = None,
 ) -> Ratings:
-    """Read ratings from a polars (lazy) or pandas frame. Options and errors as `read`."""
+    """Read ratings from a polars (lazy) or pandas frame. Options and errors as `read`.
+
+    Also raises `RequestError` for positions of columns.
+    """
     warn = notify or logging.getLogger("tacit.readers").warning
     grid = _grid(scale, rounding)
+    if isinstance(columns, tuple | list):
+        raise RequestError("columns of a frame must be names, not positions; pass a mapping.")
     frames: Iterator[pl.DataFrame] = read_lazy(
         as_lazy(frame), name, Request(grid, Columns.of(columns), held_out)
     )
@@ -149,8 +164,8 @@ def _label(path: Path) -> str:
 # Conversion of paths, frames, Arrow tables and arrays to `Ratings`.
 
 KINDS = (
-    "a path, a polars or pandas frame, an Arrow table, a tuple of arrays (user, item, rating), or "
-    "Ratings"
+    "a path, a polars or pandas frame, an Arrow table, a tuple of arrays (user, item, rating), a "
+    "sparse matrix, or Ratings"
 )
 
 
@@ -158,7 +173,7 @@ def as_ratings(
     data: object,
     *,
     scale: RatingScale | str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames | None = None,
     rounding: Rounding | None = None,
     catalogue: Declared | None = None,
     people: Declared | None = None,
@@ -168,12 +183,13 @@ def as_ratings(
     name: str = "frame",
     notify: Notify | None = None,
 ) -> Ratings:
-    """Convert a path, a polars or pandas frame, an Arrow table, or a tuple of arrays to `Ratings`.
+    """Convert a path, a frame, an Arrow table, a sparse matrix or a tuple of arrays to `Ratings`.
 
-    A tuple contains users, items and optionally ratings and Unix seconds, each of shape (n,).
-    `Ratings` are returned unchanged. The options are those of `read`. `name`: of data without a
-    file. Raises `DataError` for invalid data, and `RequestError` for other objects and for options
-    that do not apply to them.
+    A sparse SciPy matrix has a row per user and a column per item, numbered from 0. A tuple
+    contains users, items and optionally ratings and Unix seconds, each of shape (n,). `Ratings` are
+    returned unchanged. The options are those of `read`. `name`: of data without a file. Raises
+    `DataError` for invalid data, and `RequestError` for other objects and for options that do not
+    apply to them.
 
     >>> as_ratings(([1, 1, 2], ["a", "b", "a"], [4, 2, 5]), scale="1:5:1")
     <Ratings frame: 3 by 2 users of 2 items, scale 1:5:1>
@@ -220,6 +236,8 @@ def _frame(data: Any) -> Any:
     if isinstance(data, pl.DataFrame | pl.LazyFrame) or hasattr(data, "iloc"):
         return data
     try:
+        if hasattr(data, "tocoo"):
+            return of_sparse(data)
         if isinstance(data, tuple | list):
             return _of_arrays(data)  # pyright: ignore[reportUnknownArgumentType]
         if isinstance(data, Mapping) or hasattr(data, "__arrow_c_stream__"):

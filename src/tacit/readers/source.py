@@ -1,15 +1,18 @@
-"""Sources of bytes: plain files, gzip files and members of zip archives, in blocks of lines."""
+"""Sources of bytes: plain and compressed files and members of zip archives, in blocks of lines."""
 
+import bz2
 import gzip
 import io
+import lzma
+import re
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from tacit.errors import DataError
 
@@ -20,7 +23,14 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SUBFOLDERS = ("training_set",)
 LONGEST_LINE = 1 << 22
 """Maximum line length in bytes, to bound the memory for files that are not tables."""
-BROKEN = (EOFError, OSError, zlib.error, zipfile.BadZipFile)
+BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+COMPRESSED: dict[re.Pattern[bytes], Callable[[BinaryIO], Any]] = {
+    re.compile(rb"\x1f\x8b"): gzip.open,
+    re.compile(rb"BZh[1-9]1AY&SY"): bz2.open,
+    re.compile(rb"\xfd7zXZ\x00"): lzma.open,
+}
+"""Openers by the first bytes of a compressed file."""
+SUFFIXES = (".gz", ".bz2", ".xz")
 UNSOUND = (zipfile.BadZipFile, OSError, RuntimeError, UnicodeDecodeError)
 """Exceptions of a malformed archive, such as undecodable names or unknown compression methods."""
 
@@ -35,9 +45,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Source:
-    """A stream of bytes: a plain or gzip file, or a `member` of a zip archive.
+    """A stream of bytes: a plain or compressed file, or a `member` of a zip archive.
 
-    Gzip is detected by its first two bytes, independent of the file name.
+    gzip, bzip2 and xz are detected by their first bytes, independent of the file name.
     """
 
     path: Path
@@ -45,8 +55,15 @@ class Source:
 
     @property
     def name(self) -> str:
-        """File name in lower case, without `.gz`, for format detection."""
-        return Path(self.member or self.path).name.lower().removesuffix(".gz")
+        """File name in lower case, without `.gz`, `.bz2` or `.xz`, for format detection."""
+        name = Path(self.member or self.path).name.lower()
+        suffix = next((each for each in SUFFIXES if name.endswith(each)), "")
+        return name.removesuffix(suffix)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the file is read as it is: no archive's member, and not compressed."""
+        return self.member is None and not self.path.name.lower().endswith(SUFFIXES)
 
     def __str__(self) -> str:
         return str(self.path) if self.member is None else f"{self.path}:{self.member}"
@@ -56,10 +73,11 @@ class Source:
         """Open the decompressed stream. Raises `DataError` if the file cannot be read."""
         try:
             with self._packed() as raw:
-                gzipped = raw.read(2) == b"\x1f\x8b"
+                first = raw.read(16)
                 raw.seek(0)
-                if gzipped:
-                    with gzip.open(raw) as file:
+                openers = [COMPRESSED[magic] for magic in COMPRESSED if magic.match(first)]
+                if openers:
+                    with openers[0](raw) as file:
                         yield io.BufferedReader(file)
                 else:
                     yield raw

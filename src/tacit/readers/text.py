@@ -6,6 +6,7 @@ report the faulty line and the reason.
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -120,6 +121,14 @@ def whole(value: str) -> bool:
     return digits.isascii() and digits.isdigit() and abs(int(digits)) < 1 << 63
 
 
+def finite(value: str) -> bool:
+    """Return whether the text is a finite number."""
+    try:
+        return math.isfinite(float(value))
+    except ValueError:
+        return False
+
+
 def rating_fault(value: str, grid: DeclaredScale | None) -> str | None:
     """Return the fault of one rating, or None."""
     try:
@@ -177,7 +186,8 @@ class Delimited:
 
     Ids are read as strings. `gather` infers their type. Without a field rating the rows are
     interactions. `decimal_comma`: ratings have a decimal comma, as in 3,5. `iso_times`: timestamps
-    are dates, as in 2024-05-31, and not Unix seconds.
+    are dates, as in 2024-05-31, and not Unix seconds. `float_times`: they have decimals, which are
+    cut off.
     """
 
     separator: str
@@ -185,6 +195,7 @@ class Delimited:
     grid: DeclaredScale | None
     decimal_comma: bool = False
     iso_times: bool = False
+    float_times: bool = False
 
     def parse(self, data: bytes) -> pl.DataFrame:
         """Parse the named fields into columns: ids String, rating Float64, timestamp Int64,
@@ -204,6 +215,8 @@ class Delimited:
             frame = frame.with_columns(unix_seconds("timestamp"))
         require_every_line(frame, data)
         sound(frame, self.grid)
+        if self.float_times:
+            frame = frame.with_columns(pl.col("timestamp").floor().cast(pl.Int64()))
         return _with_split(frame) if "held_out" in frame.columns else frame
 
     def fault(self, line: str) -> str | None:
@@ -222,6 +235,8 @@ class Delimited:
         if name == "rating":
             return pl.Float64()
         is_unix = name == "timestamp" and not self.iso_times
+        if is_unix and self.float_times:
+            return pl.Float64()
         return pl.Int64() if is_unix else pl.String()
 
     def _without_quotes(self, data: bytes) -> tuple[bytes, str]:
@@ -260,6 +275,8 @@ class Delimited:
             )
         if name == "held_out" and value.lower() not in HELD_OUT:
             return f"the held-out flag {shown(value)} must be 0 or 1; correct the line"
+        if self._type(name) == pl.Float64 and not finite(value):
+            return f"{name} {shown(value)} is not a number; correct or remove the line"
         if self._type(name) == pl.Int64 and not whole(value):
             return f"{name} {shown(value)} is not an integer; correct or remove the line"
         return None

@@ -1,0 +1,1 @@
+"""File formats of ratings: how each is recognized and parsed."""
