@@ -3,6 +3,8 @@
 import subprocess
 import time
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from balancer import Balancer
@@ -160,12 +162,12 @@ def test_missing_database_server_fails_with_a_sentence(ask, tmp_path):
 
 
 @pytest.mark.postgres
-def test_startup_waits_for_the_database_server(ask, started, tmp_path):
-    folder = tmp_path / "server"
-    folder.mkdir()
-    for parent in (folder, *list(folder.parents)[:3]):
-        parent.chmod(0o755)
-    server = PostgresProcess(folder)
+def test_startup_waits_for_the_database_server(ask, tmp_path):
+    with TemporaryDirectory(prefix="postgres") as folder:
+        _wait_for_a_server(PostgresProcess(Path(folder)), ask, tmp_path)
+
+
+def _wait_for_a_server(server, ask, tmp_path):
     url = server.database()
     server.stop()
     task = tmp_path / "task.json"

@@ -2,6 +2,7 @@
 over, who has the file as well."""
 
 import json
+import re
 import shlex
 import shutil
 import sqlite3
@@ -147,8 +148,8 @@ def test_the_documented_dump_leaves_the_counts_out(ask, postgres, tmp_path):
     charge = Charge(DIGESTS[0], bytes.fromhex(task.question), 5_000, 1, frozenset(PEOPLE[:1]))
     (granted,) = held.limits.reserve([charge])
     held.close()
-    line = next(line for line in PAGE.read_text().splitlines() if line.startswith("pg_dump"))
-    command = [shutil.which("pg_dump"), *shlex.split(line.partition(" ")[2].partition('"')[0]), url]
+    (documented,) = re.findall(r"`pg_dump ([^`]+)`", PAGE.read_text())
+    command = [shutil.which("pg_dump"), *shlex.split(documented), url]
     dumped = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     everything = subprocess.run(
         [command[0], url], check=True, capture_output=True, text=True

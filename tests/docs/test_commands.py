@@ -34,6 +34,7 @@ ELSEWHERE = {
     "my_package": "tests/plugin, with a package installed",
     "attempt.py": "tests/cli/test_check.py",
     "--private": "tests/experiments/test_private_choice.py: hundreds of people are needed",
+    "tacit admin": "tests/collector/test_runbook.py and others, with reports in the store",
     "ADDRESS": "stands for an address that the reader has",
 }
 """Commands that only the fast test covers, by a word of theirs, and where the rest is shown."""

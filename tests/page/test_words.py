@@ -37,13 +37,14 @@ SHOWN = """() => {
   const found = [document.title];
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode())
-    if (!texts.currentNode.parentElement.closest("noscript, .mark, .address, #name"))
+    if (!texts.currentNode.parentElement.closest("noscript, .mark, .address, .code, #name"))
       found.push(texts.currentNode.data);
   for (const name of ["aria-label", "title", "placeholder", "alt"])
     for (const one of document.querySelectorAll(`[${name}]`)) found.push(one.getAttribute(name));
   return found.map((text) => text.trim()).filter(Boolean);
 }"""
-"""All that the page says, closed parts and spoken names too, but its own name and the task's."""
+"""All that the page says, closed parts and spoken names too, but its own name, the task's and the
+user's reference code."""
 
 ASKEW = """() => {
   const root = document.documentElement;
