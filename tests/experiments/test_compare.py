@@ -154,8 +154,8 @@ def test_a_result_is_a_frame_a_figure_and_a_page(found, tmp_path):
 
 
 KINDS = (
-    "a path, a polars or pandas frame, an Arrow table, a tuple of arrays (user, item, rating), or "
-    "Ratings"
+    "a path, a polars or pandas frame, an Arrow table, a tuple of arrays (user, item, rating), a "
+    "sparse matrix, or Ratings"
 )
 ODD = FRAME.rename({"user": "who"})
 WRONG = [
