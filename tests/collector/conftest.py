@@ -97,3 +97,11 @@ def postgres():
         server = PostgresProcess(Path(folder))
         yield server
         server.stop()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def url(request, tmp_path):
+    """The address of an empty store, of each kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "reports.db")
+    return request.getfixturevalue("postgres").database()

@@ -25,15 +25,6 @@ from tacit.wire.task import asked
 
 DAY = 86_400
 ME, OTHER = bytes(range(16)), b"o" * 16
-ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
-
-
-@pytest.fixture(params=ENGINES)
-def url(request, tmp_path):
-    """The address of an empty store."""
-    if request.param == "sqlite":
-        return str(tmp_path / "reports.db")
-    return request.getfixturevalue("postgres").database()
 
 
 def row(number, task=1, epoch=20, person=ME, cells=None):

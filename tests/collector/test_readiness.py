@@ -98,7 +98,7 @@ def test_lock_ends_with_the_store(tmp_path):
         open_store(path, sole=True)
     store.close()
     open_store(path, sole=True).close()
-    (tmp_path / "text").write_text("no database, but long enough to be told from an empty file")
+    (tmp_path / "text").write_text("not a database, and longer than an empty file")
     for _ in range(2):  # a file that is refused is not locked
         with pytest.raises(RequestError, match="cannot store reports"):
             open_store(str(tmp_path / "text"), sole=True)

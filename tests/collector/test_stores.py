@@ -13,16 +13,6 @@ from tacit.errors import RequestError
 from tacit.testing import STORE_CLAIMS, StoreOpeners
 from tacit.testing.stores import stored_report
 
-ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
-
-
-@pytest.fixture(params=ENGINES)
-def url(request, tmp_path):
-    """The address of an empty store."""
-    if request.param == "sqlite":
-        return str(tmp_path / "reports.db")
-    return request.getfixturevalue("postgres").database()
-
 
 @pytest.mark.parametrize("claim", STORE_CLAIMS, ids=lambda claim: claim.__name__)
 def test_the_claims_about_a_store(claim, url):
@@ -52,7 +42,7 @@ def test_two_collectors_on_one_database(postgres):
 
 
 def test_what_is_no_store_is_said(tmp_path):
-    (tmp_path / "text").write_text("no database, but long enough to be told from an empty file")
+    (tmp_path / "text").write_text("not a database, and longer than an empty file")
     with pytest.raises(RequestError, match="cannot store reports"):
         open_store(str(tmp_path / "text"))
     with pytest.raises(RequestError, match=r"must be a path or postgresql://.*, got mysql"):

@@ -58,8 +58,8 @@ def test_on_a_parabola_the_step_lands_on_the_ridge_solution() -> None:
         noise=np.zeros((6, 4), np.float32), bar=np.full(6, -0.01, np.float32),
     )  # fmt: skip
     rows = before.copy()
-    told = cells(np.tile(np.arange(10), (6, 1)), np.zeros((6, 10)))
-    tally = half_sweep(told, readings, given, rows)
+    observed = cells(np.tile(np.arange(10), (6, 1)), np.zeros((6, 10)))
+    tally = half_sweep(observed, readings, given, rows)
     of_rows = np.column_stack([np.ones(10), design[:, 1:]])
     own = z - 0.4 - design[:, 0]
     H = w * of_rows.T @ of_rows + np.diag(precision)
@@ -83,8 +83,8 @@ def test_a_refused_row_stays_where_it_is_but_for_the_shift_and_the_move() -> Non
         column=1, move=np.array([0.25, 1], np.float32),
         precision=np.ones(2, np.float32), noise=noise, bar=np.full(3, 1e9, np.float32),
     )  # fmt: skip
-    told = cells(np.tile(np.arange(4), (3, 1)), np.full((3, 4), 2))
-    tally = half_sweep(told, scores.readings, given, rows)
+    observed = cells(np.tile(np.arange(4), (3, 1)), np.full((3, 4), 2))
+    tally = half_sweep(observed, scores.readings, given, rows)
     assert np.array_equal(rows, np.float32([[0.5, 0.25], [0.5, 1], [0.5, -0.5]]))
     assert tally.counts[2, scores.place(np.float32([3.5]))[0]] == 12
 
@@ -93,10 +93,10 @@ def test_a_refused_row_stays_where_it_is_but_for_the_shift_and_the_move() -> Non
 def test_a_report_is_read_under_the_spread_of_whoever_has_one(side: str) -> None:
     readings = score_table(np.eye(5), [slice(0, 5)], SCALE, SPREADS).readings
     rng = np.random.default_rng(1)
-    told = cells(np.tile(np.arange(40), (30, 1)), rng.integers(0, 5, (30, 40)))
+    observed = cells(np.tile(np.arange(40), (30, 1)), rng.integers(0, 5, (30, 40)))
     spreads = rng.integers(0, 3, 30 if side == "rows" else 40).astype(np.uint8)
-    whose = np.repeat(np.arange(30), 40) if side == "rows" else told.other
-    merged = told._replace(symbol=told.symbol + (5 * spreads[whose]).astype(np.uint16))
+    whose = np.repeat(np.arange(30), 40) if side == "rows" else observed.other
+    merged = observed._replace(symbol=observed.symbol + (5 * spreads[whose]).astype(np.uint16))
     parts = {
         "mu": np.float32(3.4), "precision": np.full(3, 4, np.float32),
         "noise": rng.standard_normal((30, 3)).astype(np.float32),
@@ -106,7 +106,7 @@ def test_a_report_is_read_under_the_spread_of_whoever_has_one(side: str) -> None
     found, wanted = np.zeros((2, 30, 3), np.float32)
     own = {"spreads" if side == "rows" else "beside": spreads}
     tallies = [
-        half_sweep(told, readings, conditional(design, **parts, **own), found),
+        half_sweep(observed, readings, conditional(design, **parts, **own), found),
         half_sweep(merged, readings, conditional(design, **parts), wanted),
     ]
     assert np.array_equal(found, wanted)
@@ -165,7 +165,7 @@ def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, pl
     design = np.zeros((PEOPLE * N, 2), np.float32)
     design[:, 0] = base.ravel()
     columns = np.repeat(np.arange(PEOPLE * N).reshape(PEOPLE, N), chains, axis=0)
-    told = cells(columns, np.repeat(symbols, chains, axis=0))
+    observed = cells(columns, np.repeat(symbols, chains, axis=0))
     rows = np.zeros((PEOPLE * chains, 2), np.float32)
     for sweep in range(20):
         bar = -rng.standard_exponential(len(rows), np.float32)
@@ -173,10 +173,10 @@ def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, pl
             bar[:] = ANYHOW
         if sweep == 10 and planted != "accepts-whatever-is-proposed":
             now = np.repeat(base, chains, axis=0) + rows[:, :1]
-            told.centre[:] = scores.place(now.ravel())
+            observed.centre[:] = scores.place(now.ravel())
         noise = rng.standard_normal(rows.shape, np.float32)
         given = conditional(design, precision=np.array([2, 1], np.float32), noise=noise, bar=bar)
-        half_sweep(told, wrong, given, rows)
+        half_sweep(observed, wrong, given, rows)
     drawn = rows[:, 0].reshape(PEOPLE, chains)
     z = (drawn.mean(1) - exact[:, 0]) / exact[:, 1]
     near = np.sqrt(np.mean(z**2)) < np.hypot(OFF, 1.3 / np.sqrt(chains))

@@ -87,7 +87,7 @@ export class CatalogueView {
    * Show the status of each item's rating.
    * @param {ReadonlyMap<number, import("./fate.js").Fate>} fates
    */
-  tell(fates) {
+  update(fates) {
     this.#fates = fates;
     for (const [place, view] of this.#told) this.#say(place, view);
   }

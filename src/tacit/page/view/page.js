@@ -137,7 +137,7 @@ class Page {
     const due = countDue(task, rows, epoch);
     const fates = fatesOf(task, rows, epoch);
     const none = pastOf(rows, task.question).last.size === 0;
-    this.#catalogue?.tell(this.#agreed ? fates : new Map());
+    this.#catalogue?.update(this.#agreed ? fates : new Map());
     find("reports", HTMLElement).hidden = none;
     const more = () => {
       this.#entries += ENTRIES;
@@ -159,7 +159,7 @@ class Page {
       acted(() => this.#agree(terms)),
     );
     fill("asked", this.#terms.view);
-    this.#terms.tell(due);
+    this.#terms.update(due);
   }
 
   /** @param {Rows} rows @param {string | undefined} first */
@@ -167,7 +167,7 @@ class Page {
     const code = await this.client.referenceCode(this.task);
     this.#soFar ??= new SoFarView(this.task);
     fill("asked", this.#soFar.view);
-    this.#soFar.tell(rows, first, code);
+    this.#soFar.update(rows, first, code);
   }
 
   /** @param {() => Promise<SyncOutcome>} work */

@@ -44,7 +44,7 @@ export class SoFarView {
    * @param {string | undefined} first title of the first recommendation, if any
    * @param {string} code by which the provider finds the user's reports
    */
-  tell(rows, first, code) {
+  update(rows, first, code) {
     this.#code.textContent = code;
     this.#left.textContent = answers(this.#task, rows);
     this.#came.textContent = words.cameInWords(first);

@@ -50,7 +50,7 @@ export class TermsView {
   }
 
   /** @param {number} due answers */
-  tell(due) {
+  update(due) {
     this.#offer.textContent = words.offerInWords(this.#task, due);
     this.#button.textContent = words.agreeInWords(due);
   }
