@@ -41,6 +41,7 @@ SCRIPTS = {
     "lists_over_http": ("--people", "60", "--draws", "2", "--plan", "sample:50"),
     "map_refit": ("--users", "60", "--rounds", "1"),
     "made": ("{csv}", "{folder}/made.npz"),
+    "page_tasks": ("--visits", "1", "--slowdown", "1"),
     "peers": ("--only", "accuracy,completion,lists"),
     "person_axis": (
         "small={csv}@20@1e-6@sample", "--models", "bias,dpals", "--scale", "1:5:1",
@@ -56,7 +57,7 @@ SCRIPTS = {
 SPARK = {
     "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/spark.json"),
 }
-BARS = ("collector", "dawdlers", "end_to_end", "lists_over_http", "sample_flood")
+BARS = ("collector", "dawdlers", "end_to_end", "lists_over_http", "page_tasks", "sample_flood")
 """Scripts that exit 1 when a bar is missed; at this size they well may."""
 
 
