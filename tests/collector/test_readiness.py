@@ -79,6 +79,17 @@ def test_writer_recovers_without_requests(ask, collector, report, send, tmp_path
     assert send(client, task, report(task)).status_code == 200
 
 
+def test_a_probe_of_a_file_writes_to_its_log(tmp_path):
+    store = SqliteStore(str(tmp_path / "reports.db"))
+    store.set_clock(7)
+    log = tmp_path / "reports.db-wal"
+    before = log.read_bytes()
+    store.probe()
+    assert log.read_bytes() != before
+    assert store.clock() == 7
+    store.close()
+
+
 def test_second_collector_on_a_file_is_refused(ask, started, tmp_path):
     first = started(ask())
     with pytest.raises(AssertionError, match="Another collector is running on"):
@@ -151,6 +162,38 @@ def test_read_only_disk_is_named(ask, started, tmp_path):
         collector.start()
         assert collector.get("/readyz")[0] == 200
         collector.kill()
+
+
+@contextmanager
+def read_only(collector):
+    """Fail every write of a running collector to its database files, as a read-only disk does."""
+    files = [word for end in ("", "-wal", "-shm") for word in ("-P", collector.db + end)]
+    calls = "pwrite64,write,ftruncate,fdatasync,fsync"
+    command = ["strace", "-f", "-q", "-o", "/dev/null", "-p", str(collector.process.pid), *files]
+    command += ["-e", f"trace={calls}", "-e", f"inject={calls}:error=EROFS"]
+    with subprocess.Popen(command) as tracer:
+        try:
+            awaited(lambda: collector.get("/readyz")[0] == 503)
+            yield
+        finally:
+            tracer.terminate()
+
+
+@pytest.mark.long
+def test_read_only_disk_under_a_running_collector_loses_nothing(ask, started):
+    collector = started(task := ask(start=int(time.time()) - 1000))
+    clients = Clients(task, collector.port)
+    awaited(lambda: len(clients.acked) > 100)
+    with read_only(collector):
+        reason = collector.get("/readyz")[1]
+    begun = time.monotonic()
+    awaited(lambda: collector.get("/readyz")[0] == 200)
+    assert time.monotonic() - begun < 10
+    before = len(clients.acked)
+    awaited(lambda: len(clients.acked) > before)
+    clients.finish()
+    nothing_is_lost(collector, clients, fewest=100)
+    assert b"disk I/O error" in reason
 
 
 def test_missing_database_server_fails_with_a_sentence(ask, tmp_path):

@@ -179,7 +179,11 @@ class SqliteStore:
         if (free := _free(self._path)) < LEAST_FREE:
             raise StoreError(f"the disk is full ({free >> 20} MiB free)")
         try:
-            self._database.execute("UPDATE clock SET seconds = seconds")
+            with self._database:  # commits or rolls back
+                self._database.execute("BEGIN IMMEDIATE")
+                # SQLite does not write a page that an update leaves equal: change it, and back.
+                self._database.execute("UPDATE clock SET seconds = seconds + 1")
+                self._database.execute("UPDATE clock SET seconds = seconds - 1")
         except sqlite3.Error as error:
             raise StoreError(reason(error)) from None
 
