@@ -44,6 +44,13 @@ def test_the_tradeoff_by_hand(rows):
     assert found.interval(0.5, 0.1) == (1.0, 1.0)
     assert found.interval(0.5, 0.01) == (1.0, 4.0)
     assert found.interval(0.1, 0.1) is None
+    excess, interval = found.nearest((0.1, 0.1))
+    assert (excess, interval) == (pytest.approx(0.1), (4.0, 4.0))
+    assert found.interval(0.1 + excess + 1e-12, 0.1 - excess) == interval
+    assert found.verdicts(0.5, 0.1, 0.1)[-1] == (
+        "No epsilon on the grid has A at most 0.1 and P at least 0.1. Epsilon 4 per value is "
+        "closest: it exceeds a limit by 0.1."
+    )
 
 
 def test_a_loss_is_between_none_and_all(rows, make_row):

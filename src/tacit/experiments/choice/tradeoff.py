@@ -134,14 +134,21 @@ class Tradeoff:
         fit = [e for e, loss in self.points if loss <= most_loss and strength(e) >= least_strength]
         return (min(fit), max(fit)) if fit else None
 
+    def nearest(self, limits: tuple[float, float]) -> tuple[float, tuple[float, float]]:
+        """Return by how much both limits (largest A, least P) must be relaxed until an epsilon of
+        the grid is within them, and the interval of those that are."""
+        most, least = limits
+        excess = {e: max(0.0, loss - most, least - strength(e)) for e, loss in self.points}
+        smallest = min(excess.values())
+        within = [e for e, over in excess.items() if over <= smallest]
+        return smallest, (min(within), max(within))
+
     def band(self, most_loss: float, least_strength: float) -> tuple[float, float, str] | None:
         """Return the interval with its label in a figure."""
         interval = self.interval(most_loss, least_strength)
         if interval is None:
             return None
-        first, last = interval
-        of = f"{first:g}" if first == last else f"{first:g} to {last:g}"
-        return first, last, f"recommended: {of}"
+        return *interval, f"recommended: {_range(interval)}"
 
     @property
     def rule(self) -> tuple[float, str] | None:
@@ -151,7 +158,7 @@ class Tradeoff:
     def verdicts(self, weight: float, most_loss: float, least_strength: float) -> list[str]:
         """Return the crossing, the epsilon with the best weighted score, and the acceptable
         interval, a sentence each."""
-        crossing, interval = self.crossing, self.interval(most_loss, least_strength)
+        crossing = self.crossing
         first, last = self.points[0][0], self.points[-1][0]
         return [
             f"A = 1 - P at epsilon {crossing:.2g} per {self.unit}."
@@ -159,12 +166,23 @@ class Tradeoff:
             else f"A and 1 - P do not cross at epsilon {first:g} to {last:g} per {self.unit}.",
             f"Largest {weight:g} P + {1 - weight:g} (1 - A): epsilon {self.best(weight):g} per "
             f"{self.unit}.",
-            f"A at most {most_loss:g} and P at least {least_strength:g}: epsilon "
-            f"{interval[0]:g} to {interval[1]:g} per {self.unit}."
-            if interval
-            else f"No epsilon on the grid has A at most {most_loss:g} and P at least "
-            f"{least_strength:g}.",
+            self._acceptable((most_loss, least_strength)),
         ]
+
+    def _acceptable(self, limits: tuple[float, float]) -> str:
+        words = "A at most {:g} and P at least {:g}".format(*limits)
+        if interval := self.interval(*limits):
+            return f"{words}: epsilon {_range(interval)} per {self.unit}."
+        excess, nearest = self.nearest(limits)
+        return (
+            f"No epsilon on the grid has {words}. Epsilon {_range(nearest)} per {self.unit} is "
+            f"closest: it exceeds a limit by {excess:.2g}."
+        )
+
+
+def _range(interval: tuple[float, float]) -> str:
+    first, last = interval
+    return f"{first:g}" if first == last else f"{first:g} to {last:g}"
 
 
 def tradeoff(rows: Sequence[ResultRow], where: str) -> Tradeoff:
