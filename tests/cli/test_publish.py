@@ -1,11 +1,26 @@
-"""`fit --publish` requires a minimum number of reports."""
+"""`fit --publish` refuses models of few reports and bad models, and `models` goes back."""
 
+import json
+import os
+import re
 import shutil
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
+from repeatable_words import RepeatableWordsForTestsOnly
+
+from tacit.collection.perturb import perturb
+from tacit.collection.plans import Rated
+from tacit.collector.storage.addresses import open_store
+from tacit.collector.storage.published_models import PublishedModels
+from tacit.collector.storage.slot_codec import pack_rated
+from tacit.collector.storage.store import StoredReport
+from tacit.readers.synthetic import synthetic
 
 STORE = Path(__file__).parent.parent / "formats" / "0.1.0" / "rated.collector.db"
+USERS, ITEMS, ROWS = 400, 60, 12_000
 
 
 @pytest.mark.parametrize("least", [None, "305", "306", "1000"])
@@ -19,6 +34,168 @@ def test_a_model_of_fewer_reports_than_the_least_is_not_published(tmp_path, run,
     assert model.exists()
     if least in (None, "305"):
         assert (status, len(published)) == (0, 1)
+        assert "was not measured" in said  # 12 users
     else:
         assert (status, published) == (1, [])
         assert "reports, got 305. The model was saved and not published" in said
+        assert run(*command, *asked, "--force")[0] == 0
+        assert list(served.glob("*.items"))
+
+
+@pytest.fixture
+def task(ask):
+    return ask(epsilons=("8",), items=range(1, ITEMS + 1))
+
+
+@pytest.fixture
+def fit(task, tmp_path, run):
+    """Fit and publish a model from a store with the reports of 400 users."""
+    ratings = synthetic(USERS, ITEMS, ROWS, rng=2, fewest=5)
+    sent = perturb(ratings, Rated(task.channels[0]), words=RepeatableWordsForTestsOnly(1))
+    people = np.random.default_rng(1).bytes(16 * sent.n_users)
+    items = sent.item_ids.ids.to_list()
+    rows = zip(sent.users.tolist(), sent.items.tolist(), sent.symbols.tolist(), strict=True)
+    store = tmp_path / "reports.db"
+    with closing(open_store(str(store))) as opened:
+        number = opened.hold(task.document).number
+        opened.insert(
+            [
+                StoredReport(
+                    k.to_bytes(16),
+                    number,
+                    3,
+                    0,
+                    people[16 * user : 16 * user + 16],
+                    pack_rated(task.items.index(items[item]), symbol),
+                )
+                for k, (user, item, symbol) in enumerate(rows)
+            ]
+        )
+
+    def fitted(model, *options):
+        served = tmp_path / "served"
+        command = ("fit", "--db", store, "--model", model, "--publish", served)
+        return run(*command, "-o", tmp_path / "model", *options)
+
+    return fitted
+
+
+def newest(tmp_path, task):
+    return PublishedModels(tmp_path / "served").newest(task.address)
+
+
+def test_a_model_that_is_worse_than_popularity_is_refused_with_its_gain(fit, task, tmp_path):
+    status, _, message = fit("global-mean")
+    assert (status, newest(tmp_path, task)) == (1, None)
+    assert "worse than popularity: its gain over popularity is -0." in message
+    assert (tmp_path / "model").exists()
+    status, _, message = fit("global-mean", "--force")
+    assert status == 0
+    assert re.search(r"Gain over popularity on held-out reports of 3\d\d users: -0\.", message)
+    assert newest(tmp_path, task)
+
+
+def test_a_model_that_is_worse_than_the_last_is_refused_with_both_gains(fit, task, tmp_path):
+    assert fit("bias")[0] == 0
+    last = newest(tmp_path, task)
+    status, _, message = fit("item-mean")
+    assert (status, newest(tmp_path, task)) == (1, last)
+    (publication,) = PublishedModels(tmp_path / "served").publications(task.address)
+    assert publication.gain > 3 * publication.error > 0
+    assert (publication.learner, publication.reports) == ("bias", ROWS)
+    assert "is 0.0000 in squared error" in message
+    assert f"that of the last model, bias, was {publication.gain:.4f}." in message
+    # The same model again is as good.
+    assert fit("bias")[0] == 0
+    # Lists and ratings have no common figure.
+    assert fit("popularity")[0] == 0
+    assert newest(tmp_path, task) != last
+
+
+def test_a_dry_run_checks_and_publishes_nothing(fit, task, tmp_path):
+    status, _, message = fit("bias", "--dry-run")
+    assert (status, newest(tmp_path, task)) == (0, None)
+    assert "Gain over popularity" in message
+    assert fit("global-mean", "--dry-run")[0] == 1
+    assert not (tmp_path / "served").exists()
+
+
+@pytest.mark.parametrize("option", ["--force", "--dry-run"])
+def test_options_of_publishing_alone_are_refused(run, tmp_path, option):
+    status, _, message = run("fit", "--db", STORE, "-o", tmp_path / "model", option)
+    assert (status, message) == (1, f"{option} requires --publish.\n")
+
+
+def test_models_are_listed_and_rolled_back(fit, run, task, tmp_path):
+    served = tmp_path / "served"
+    addresses = []
+    for model, options in (("bias", ()), ("mf", ("--factors", "2", "--force"))):
+        assert fit(model, *options)[0] == 0
+        addresses.append(newest(tmp_path, task))
+    first, second = addresses
+    _, out, _ = run("models", "list", "--publish", served)
+    lines = out.splitlines()
+    assert lines[0] == f"task {task.address}"
+    assert lines[1].startswith(f"  * {second[:12]}, 0 h, mf, 12,000 reports, gain ")
+    assert lines[2].startswith(f"    {first[:12]}, 0 h, bias, 12,000 reports, gain 0.")
+    status, _, message = run("models", "rollback", "--publish", served)
+    assert (status, newest(tmp_path, task)) == (0, first)
+    assert f"Devices get {first} (bias, " in message
+    rows = json.loads(run("models", "list", "--publish", served, "--json")[1])[task.address]
+    assert [(row["model"], row["current"]) for row in rows] == [(second, False), (first, True)]
+    folder = PublishedModels(served)
+    assert folder.published_at(task.address) == pytest.approx(rows[1]["at"], abs=1e-3)
+    status, _, message = run("models", "rollback", "--publish", served)
+    assert (status, newest(tmp_path, task)) == (1, first)
+    assert "has no record of an earlier model" in message
+    assert run("models", "rollback", "--publish", served, "--to", second)[0] == 0
+    assert newest(tmp_path, task) == second
+
+
+def test_a_model_of_another_task_or_without_its_file_is_not_served_again(fit, run, task, tmp_path):
+    served = tmp_path / "served"
+    fit("bias")
+    first = newest(tmp_path, task)
+    fit("item-mean", "--force")
+    second, other = newest(tmp_path, task), "ab" * 32
+    shutil.copy(served / f"{first}.items", served / f"{other}.items")
+    status, _, message = run("models", "rollback", "--publish", served, "--to", other)
+    assert status == 1
+    assert f"has no record of the model {other}; its 2 publications" in message
+    (served / f"{first}.items").write_bytes(b"damaged")
+    status, _, message = run("models", "rollback", "--publish", served)
+    assert (status, newest(tmp_path, task)) == (1, second)
+    assert "missing or damaged" in message
+    os.remove(served / f"{first}.items")
+    assert run("models", "rollback", "--publish", served)[0] == 1
+
+
+def test_tasks_with_different_models_are_rolled_back_one_by_one(fit, run, task, tmp_path):
+    served = tmp_path / "served"
+    fit("bias")
+    first = newest(tmp_path, task)
+    fit("mf", "--factors", "2", "--force")
+    (served / f"{'cd' * 32}.newest").write_text(first)
+    status, _, message = run("models", "rollback", "--publish", served)
+    assert status == 1
+    assert "choose one with --task" in message
+    assert run("models", "rollback", "--publish", served, "--task", task.address)[0] == 0
+    assert newest(tmp_path, task) == first
+    status, _, message = run("models", "rollback", "--publish", served, "--task", "ef" * 32)
+    assert status == 1
+    assert "The folder has no model of the task" in message
+
+
+def test_a_damaged_record_is_named_and_not_overwritten(fit, run, task, tmp_path):
+    fit("bias")
+    record = tmp_path / "served" / f"{task.address}.history"
+    record.write_text(record.read_text().replace("tacit-publications-1", "tacit-publications-2"))
+    before, last = record.read_text(), newest(tmp_path, task)
+    for status, _, message in (
+        fit("bias"),
+        run("models", "list", "--publish", tmp_path / "served"),
+        run("models", "rollback", "--publish", tmp_path / "served"),
+    ):
+        assert status == 1
+        assert f"{task.address}.history is damaged; delete it" in message
+    assert (record.read_text(), newest(tmp_path, task)) == (before, last)

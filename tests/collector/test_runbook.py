@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from array import array
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -17,8 +18,12 @@ from processes import CLI, free_port
 
 from tacit.collector.administration.tokens import issue
 from tacit.collector.storage.addresses import open_reader, open_store
+from tacit.collector.storage.publications import Publication
+from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.slot_codec import pack_rated
 from tacit.collector.storage.store import StoredReport
+from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.wire.list_model import ListModel
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "runbook.md").read_text()
 FIXTURE = Path(__file__).parent / "fixtures" / "version-1.db"
@@ -75,6 +80,21 @@ def count(url):
 
 def test_verify(store, tmp_path):
     runs("Verify a store", tmp_path, **{"reports.db": store})
+
+
+def test_return_to_an_earlier_model(task, tmp_path):
+    folder = PublishedModels(tmp_path / "models")
+    addresses = [
+        folder.publish(
+            task.address,
+            ListModel(task.items, array("f", range(k, k + len(task.items))), NO_PRIVACY),
+            Publication(model="", at=1e9 + k, learner="popularity", reports=k),
+        )
+        for k in (100, 200)
+    ]
+    assert folder.newest(task.address) == addresses[1]
+    runs("Return to an earlier model", tmp_path)
+    assert folder.newest(task.address) == addresses[0]
 
 
 def test_delete_then_restore_an_earlier_backup(store, tmp_path):

@@ -17,7 +17,7 @@ import typer
 
 import tacit
 from tacit.cli import plugins
-from tacit.cli.administering import admin
+from tacit.cli.administering import admin, models
 from tacit.cli.collecting.collect import collect
 from tacit.cli.collecting.label import label
 from tacit.cli.collecting.perturb import perturb
@@ -95,6 +95,7 @@ for panel, verbs in PANELS.items():
 app.command("list", cls=plugins.Verb, rich_help_panel="Inspect")(interruptible(members))
 app.add_typer(channel.app, name="channel", rich_help_panel="Inspect")
 app.add_typer(admin.app, name="admin", rich_help_panel="Collect and publish")
+app.add_typer(models.app, name="models", rich_help_panel="Collect and publish")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

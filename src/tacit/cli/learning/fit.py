@@ -15,6 +15,8 @@ from tacit.cli.learning.fit_map import (
     is_map_request,
     require_map_options,
 )
+from tacit.cli.learning.publishing import measured_gain, publish_request
+from tacit.cli.learning.publishing import publish as publish_model
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 from tacit.experiments.defaults import STARS_PLAN, model_for, plan_for
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 Settings = dict[str, Any]
 """Settings of a model or a trainer, by name."""
+HELD_OUT = "held-out"
+"""Folder in --state of the fit without the held-out reports."""
 
 
 def fit(
@@ -55,6 +59,18 @@ def fit(
     least: Annotated[
         int, typer.Option(min=1, help="Minimum number of reports for --publish.")
     ] = 100,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Publish also with fewer reports, and a model that is worse than popularity or "
+            "than the last one on held-out reports.",
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Check the model as for --publish, and do not publish it."),
+    ] = False,
     model: Annotated[
         str | None,
         typer.Option(
@@ -142,13 +158,15 @@ def fit(
         fit_map(request)
         return
     file, items_file = _only(several, "DATA"), _only(catalogue or [], "--catalogue")
-    _checked(file, db, publish, mode)
+    _checked(file, db, mode)
+    publishing = publish_request(publish, db, task, least, force, dry_run)
     _not_drawn_anew(epsilon, state)
     from tacit.experiments.progress import share
     from tacit.experiments.results import writable
     from tacit.learner_settings import parsed_settings, require_options
     from tacit.learners import learner, with_exposure
     from tacit.privacy.ledger import epsilon_text
+    from tacit.reports import Reports
 
     writable(output, read=(file, items_file, people, items))
     settings = _settings(factors, items)
@@ -164,7 +182,7 @@ def fit(
     else:
         _without_vocabularies(items_file, people)
         source = _reports(file, db, task)
-    model, promised = model or model_for(source), None
+    model, promised, gain = model or model_for(source), None, None
     chosen = learner(model, mode)
     require_options([chosen], list(settings))
     settings |= parsed_settings([chosen], changed)
@@ -177,15 +195,21 @@ def fit(
             promised, source = _sent(source, plan, channel, epsilon)
             fitted = chosen.fit(source, rng=seed, advance=advance, **settings, **there)
             fitted = fitted if without_exposure else with_exposure(fitted, source, rng=seed)
+        if publishing is not None and isinstance(source, Reports):
+            there = there | ({"state": there["state"] / HELD_OUT} if there else {})
+            gain = measured_gain(
+                publishing,
+                chosen,
+                source,
+                lambda part: chosen.fit(part, rng=seed, **settings, **there),
+            )
     _write(fitted, output)
     # A trainer's guarantee does not cover the number of ratings, so it is not printed.
     rows = f" from {len(source):,} rows" if not trained else ""
     via = _via(channel if promised else None, chosen)
     options.notice(f"{output}: {model}{rows}{via}. {fitted.guarantee.sentence}")
-    if publish is not None and db is not None:
-        _require_reports(source, least)
-        address = _publish(fitted, db, task, publish)
-        options.notice(f"Published in {publish} as {address}.")
+    if publishing is not None:
+        publish_model(publishing, fitted, len(source), gain)
 
 
 def _check_names(
@@ -262,14 +286,12 @@ def _only(paths: Sequence[Path], what: str) -> Path | None:
     return next(iter(paths), None)
 
 
-def _checked(data: Path | None, db: str | None, publish: Path | None, mode: str) -> None:
+def _checked(data: Path | None, db: str | None, mode: str) -> None:
     """Validate combinations of options before anything is read. Raises `RequestError`."""
     if (data is None) == (db is None):
         raise RequestError(
             "Exactly one of DATA (reports or ratings) and --db (a store of reports) is required."
         )
-    if publish is not None and db is None:
-        raise RequestError("--publish requires --db.")
     if mode not in ("strict", "faithful"):
         raise typer.BadParameter(f"must be strict or faithful, got '{mode}'", param_hint="--mode")
 
@@ -315,28 +337,6 @@ def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
         return read_reports(file)
     with closing(open_reader(str(db), at_once())) as reader:
         return stored_reports.reports(reader, task)
-
-
-def _require_reports(reports: Any, least: int) -> None:
-    """Raise `RequestError` if there are fewer than `least` reports."""
-    if len(reports) < least:
-        raise RequestError(
-            f"--publish requires at least {least:,} reports, got {len(reports):,}. The model was "
-            f"saved and not published. Collect more reports or set --least {max(1, len(reports))}."
-        )
-
-
-def _publish(fitted: "Fitted | FittedLists", db: str, task: str | None, folder: Path) -> str:
-    from tacit.collector.storage import stored_reports
-    from tacit.collector.storage.addresses import open_reader
-    from tacit.collector.storage.published_models import PublishedModels
-    from tacit.models import Fitted, item_model, list_model
-
-    learnt = item_model(fitted) if isinstance(fitted, Fitted) else list_model(fitted)
-    with closing(open_reader(db)) as reader:
-        tasks = stored_reports.together(reader, task)
-    (address,) = {PublishedModels(folder).publish(each.address, learnt) for each in tasks}
-    return address
 
 
 def is_reports(path: Path) -> bool:

@@ -1,5 +1,6 @@
 """`tacit fit SOURCE TARGET`: fit, save and publish a cross-domain map."""
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -88,7 +89,7 @@ def fit_map(request: MapRequest) -> None:
     counted = f" from {len(known.ratings):,} ratings" if fitted.guarantee.epsilon is None else ""
     options.notice(f"{request.output}: {name}{counted}. {fitted.guarantee.sentence}")
     if request.publish is not None:
-        address = _publish(fitted, names, request.publish)
+        address = _publish(fitted, name, names, request.publish)
         options.notice(f"Published in {request.publish} as {address}.")
 
 
@@ -175,19 +176,21 @@ def _source_names(task: "Task", known: "Domains") -> dict[int, int | str]:
 
 
 def _publish(
-    fitted: "ReleasedMap", names: "Mapping[str, dict[int, int | str]]", folder: Path
+    fitted: "ReleasedMap", name: str, names: "Mapping[str, dict[int, int | str]]", folder: Path
 ) -> str:
     """Publish a strict map for the devices of tasks. Returns its address.
 
-    `names`: by the address of the task, as `_source_names` returns them.
+    `name`: of its system. `names`: by the address of the task, as `_source_names` returns them.
     """
+    from tacit.collector.storage.publications import Publication
     from tacit.collector.storage.published_models import PublishedModels
     from tacit.crossdomain.x_map.released import FactorMap
     from tacit.errors import must_be
 
     model = must_be(FactorMap, fitted, "a strict map", "publish x-map-strict").published
+    record = Publication(model="", at=time.time(), learner=name)
     (address,) = {
-        PublishedModels(folder).publish(task, replace(model, items=_renamed(model, items)))
+        PublishedModels(folder).publish(task, replace(model, items=_renamed(model, items)), record)
         for task, items in names.items()
     }
     return address

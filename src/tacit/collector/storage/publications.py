@@ -1,0 +1,69 @@
+"""Record of the models that were published for a task, oldest first."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tacit.errors import DataError
+from tacit.wire import strict
+from tacit.wire.task import is_address
+
+FORMAT = "tacit-publications-1"
+LONGEST = 1 << 24
+"""Most bytes of a record, of about 80,000 publications."""
+WHAT = "The record of published models"
+UNITS = ("squared error", "discounted gain")
+KEYS = ("model", "at", "learner", "reports", "unit", "gain", "error")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publication:
+    """A publication of a model.
+
+    `model`: its address. `at`: time, Unix seconds. `learner`: its name, such as "ease". `reports`:
+    number of rows that it was fitted to, None for a model of true ratings. `unit`, `gain`,
+    `error`: its gain over popularity on held-out reports and the standard error
+    (`tacit.publishing.held_out`), None if not measured.
+    """
+
+    model: str
+    at: float
+    learner: str
+    reports: int | None = None
+    unit: str | None = None
+    gain: float | None = None
+    error: float | None = None
+
+
+def dumps(publications: Sequence[Publication]) -> bytes:
+    """Return the record as JSON."""
+    known = {"format": FORMAT, "publications": [asdict(each) for each in publications]}
+    return json.dumps(known, indent=1).encode() + b"\n"
+
+
+def loads(document: bytes) -> tuple[Publication, ...]:
+    """Parse a record. Raises `DataError` for a malformed one."""
+    fields = strict.fields(strict.parse(document, WHAT, LONGEST), WHAT, ("format", "publications"))
+    if fields["format"] != FORMAT:
+        raise DataError(f"{WHAT} must have the format {FORMAT}, got {strict.brief(fields)}.")
+    return strict.listed(fields["publications"], "publications", _publication, WHAT)
+
+
+def _publication(value: Any) -> Publication:
+    fields = strict.fields(value, WHAT, KEYS)
+    if not is_address(strict.text(fields["model"])) or fields["unit"] not in (None, *UNITS):
+        raise strict.wrong(value)
+    return Publication(
+        model=fields["model"],
+        at=strict.real(fields["at"]),
+        learner=strict.text(fields["learner"]),
+        reports=None if fields["reports"] is None else strict.integral(fields["reports"]),
+        unit=fields["unit"],
+        gain=_figure(fields["gain"]),
+        error=_figure(fields["error"]),
+    )
+
+
+def _figure(value: Any) -> float | None:
+    return None if value is None else strict.real(value)
