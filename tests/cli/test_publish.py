@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
 
@@ -18,6 +19,7 @@ from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.slot_codec import pack_rated
 from tacit.collector.storage.store import StoredReport
 from tacit.readers.synthetic import synthetic
+from tacit.wire.item_model import ItemModel
 
 STORE = Path(__file__).parent.parent / "formats" / "0.1.0" / "rated.collector.db"
 USERS, ITEMS, ROWS = 400, 60, 12_000
@@ -199,3 +201,80 @@ def test_a_damaged_record_is_named_and_not_overwritten(fit, run, task, tmp_path)
         assert status == 1
         assert f"{task.address}.history is damaged; delete it" in message
     assert (record.read_text(), newest(tmp_path, task)) == (before, last)
+
+
+def hidden_in(tmp_path, task):
+    folder = PublishedModels(tmp_path / "served")
+    model = ItemModel.from_bytes(folder.model(folder.newest(task.address)))
+    return [model.items[index] for index in model.hidden]
+
+
+def table(tmp_path, *items):
+    path = tmp_path / "hidden.csv"
+    path.write_text("\n".join(["item", *map(str, items)]) + "\n")
+    return path
+
+
+def test_hidden_items_stay_hidden_in_all_later_models(fit, run, task, tmp_path):
+    served = tmp_path / "served"
+    fit("bias")
+    first = newest(tmp_path, task)
+    at = PublishedModels(served).published_at(task.address)
+    status, _, message = run("models", "hide", table(tmp_path, 7, 3, 9999), "--publish", served)
+    assert (status, message) == (0, "3 items are hidden in 1 published models.\n")
+    assert hidden_in(tmp_path, task) == [3, 7]
+    assert newest(tmp_path, task) != first  # so that devices fetch it
+    assert PublishedModels(served).published_at(task.address) == pytest.approx(at, abs=1e-3)
+    fit("mf", "--factors", "2", "--force")
+    assert hidden_in(tmp_path, task) == [3, 7]
+    status, out, _ = run("models", "list", "--publish", served)
+    assert out.splitlines()[0] == "3 items are hidden"
+    assert [line[:3] for line in out.splitlines()[2:]] == ["  *", "   "]
+    run("models", "hide", table(tmp_path, 5), "--publish", served)
+    assert hidden_in(tmp_path, task) == [5]
+    # An earlier model obeys the list of today, not that of its time.
+    assert run("models", "rollback", "--publish", served)[0] == 0
+    assert hidden_in(tmp_path, task) == [5]
+    assert PublishedModels(served).current(task.address).learner == "bias"
+    run("models", "hide", table(tmp_path), "--publish", served)
+    assert (hidden_in(tmp_path, task), newest(tmp_path, task)) == ([], first)
+
+
+def test_fit_replaces_the_hidden_items_if_it_publishes(fit, run, task, tmp_path):
+    assert fit("bias", "--hide", table(tmp_path, 2))[0] == 0
+    assert hidden_in(tmp_path, task) == [2]
+    fit("item-mean", "--hide", table(tmp_path, 4))  # refused
+    fit("bias", "--hide", tmp_path / "hidden.csv", "--dry-run")
+    assert hidden_in(tmp_path, task) == [2]
+    fit("bias", "--hide", tmp_path / "hidden.csv")
+    assert hidden_in(tmp_path, task) == [4]
+
+
+def test_a_damaged_list_of_hidden_items_is_named(fit, run, task, tmp_path):
+    fit("bias", "--hide", table(tmp_path, 2))
+    (tmp_path / "served" / "hidden.json").write_text('{"format":"tacit-hidden-1","items":[null]}')
+    status, _, message = fit("bias")
+    assert status == 1
+    assert "hidden.json is damaged; write it again" in message
+    assert run("models", "hide", table(tmp_path, 2), "--publish", tmp_path / "served")[0] == 0
+
+
+def test_recommendations_of_a_model_file_leave_out_hidden_items(fit, run, tmp_path):
+    fit("bias")
+    model = tmp_path / "model"
+    profile = tmp_path / "mine.csv"
+    profile.write_text("item,rating\n1,5\n2,3\n")
+    best = run("recommend", model, "--user", "x", "-n", "4")[1].split()[::2]
+    hidden = table(tmp_path, *best[:2])
+    left = run("recommend", model, "--user", "x", "-n", "2", "--hide", hidden)[1].split()[::2]
+    assert left == best[2:]
+    mine = ("recommend", model, "--user", "x", "--profile", profile)
+    best = run(*mine, "-n", "4")[1].split()[::2]
+    hidden = table(tmp_path, best[0], best[2], 1)
+    left = run(*mine, "-n", "2", "--hide", hidden)[1].split()[::2]
+    assert left == [best[1], best[3]]
+    output = tmp_path / "lists.csv"
+    run("recommend", model, "--all", "-n", "3", "-o", output, "--hide", hidden)
+    lists = pl.read_csv(output)
+    assert len(lists) == 3 * USERS
+    assert not set(lists["item"]) & {int(best[0]), int(best[2]), 1}

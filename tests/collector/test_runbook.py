@@ -22,6 +22,7 @@ from tacit.collector.storage.publications import Publication
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.slot_codec import pack_rated
 from tacit.collector.storage.store import StoredReport
+from tacit.device.list_profile import ListProfile
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.wire.list_model import ListModel
 
@@ -95,6 +96,20 @@ def test_return_to_an_earlier_model(task, tmp_path):
     assert folder.newest(task.address) == addresses[1]
     runs("Return to an earlier model", tmp_path)
     assert folder.newest(task.address) == addresses[0]
+
+
+def test_withdraw_an_item(task, tmp_path):
+    folder = PublishedModels(tmp_path / "models")
+    folder.publish(task.address, ListModel((42, 43), array("f", [2, 1]), NO_PRIVACY))
+    (tmp_path / "hidden.csv").write_text(hidden_table())
+    runs("Withdraw an item", tmp_path)
+    served = ListModel.from_bytes(folder.model(folder.newest(task.address)))
+    assert [item for item, _ in ListProfile(served, []).recommend()] == [43]
+
+
+def hidden_table():
+    """What the page's `printf` writes."""
+    return re.search(r"printf '(item.*)' > hidden.csv", PAGE)[1].replace("\\n", "\n")
 
 
 def test_delete_then_restore_an_earlier_backup(store, tmp_path):

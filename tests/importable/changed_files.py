@@ -21,7 +21,7 @@ from damaged_files import cut, flipped, inserted, noise, repeated
 from mutating import Mutator
 
 from tacit.wire.item_model import MAGICS
-from tacit.wire.list_model import MAGIC as LISTS
+from tacit.wire.list_model import MAGICS as LISTS
 
 FILES = Path(__file__).parents[1] / "formats" / "0.1.0"
 KINDS = {
@@ -195,7 +195,7 @@ BLOBS: tuple[Callable[[Random, bytes], bytes], ...] = (
 def document(chance: Random, path: Path) -> None:
     """Change a published model: its header, or its numbers."""
     data = path.read_bytes()
-    magic = next(each for each in (*MAGICS, LISTS) if data.startswith(each))
+    magic = next(each for each in (*MAGICS, *LISTS) if data.startswith(each))
     end = len(magic) + 4 + int.from_bytes(data[len(magic) : len(magic) + 4], "little")
     header, block = data[len(magic) + 4 : end], bytearray(data[end:])
     if chance.random() < 0.6:

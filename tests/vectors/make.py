@@ -427,6 +427,11 @@ def profiles() -> list[dict[str, Any]]:
             (5, 3, False, {}), (5, 3, True, {}),
         )
     ]  # fmt: skip
+    # Format 4: hidden items, own and unrated ones, without and with an exposure.
+    made += [
+        (made[number][0].hiding(("b", 4, 6, "unknown")), made[number][1])
+        for number in (0, 3, 8, 11, 13)
+    ]
     return [_solved(model, ratings) for model, ratings in made]
 
 
@@ -497,7 +502,12 @@ def lists() -> list[dict[str, Any]]:
             "model": base64.b64encode(model.to_bytes()).decode(),
             "profiles": [_ranked(model, own) for own in owns],
         }
-        for model in (*(a_list(*shape) for shape in shapes), _tied())
+        for model in (
+            *(a_list(*shape) for shape in shapes),
+            _tied(),
+            a_list(3, 2).hiding(["b", 4]),
+            _tied().hiding(ITEMS),
+        )
     ]
 
 

@@ -35,7 +35,7 @@ class ListProfile:
             )
         places = index_by_id(model.items)
         had = [str(item) for item in items]
-        self._items = model.items
+        self._items, self._hidden = model.items, model.hidden
         # Sorted, so that results do not depend on the order of the items.
         self._own = sorted({places[item] for item in had if item in places})
         require_known(had, self._own)
@@ -45,17 +45,18 @@ class ListProfile:
         self._add_neighbours(model)
 
     def recommend(self, n: int = 10) -> list[tuple[Item, float]]:
-        """Return the n best items that are not the user's own, with scores, best first.
+        """Return the n best items that are neither the user's own nor hidden, with scores.
 
-        Ties are in the model's item order. Scores order items; they are not ratings. A user without
-        items gets an empty list from a model without popularity, which scores all items alike.
+        The best is first. Ties are in the model's item order. Scores order items; they are not
+        ratings. A user without items gets an empty list from a model without popularity, which
+        scores all items alike.
         Raises `RequestError` for an n that is not an integer of at least 0.
         """
         n = whole("n", n, 0)
         if not self._own and not any(self.scores):
             return []
-        owned = set(self._own)
-        others = (index for index in range(len(self._items)) if index not in owned)
+        excluded = {*self._own, *self._hidden}
+        others = (index for index in range(len(self._items)) if index not in excluded)
         best = sorted(others, key=lambda index: -self.scores[index])[:n]
         return [(self._items[index], self.scores[index]) for index in best]
 

@@ -80,7 +80,7 @@ class Profile:
         return self._rating(index, self._mean(index))
 
     def recommend(self, n: int = 10, rank_by: RankBy | None = None) -> list[tuple[Item, float]]:
-        """Return the n best unrated items with predicted ratings, best first.
+        """Return the n best unrated items that are not hidden, with predicted ratings, best first.
 
         Of a cross-domain model, only items of the target domain. Ties, as of the same median level,
         are ordered by mean predictions, and others by the model's item order.
@@ -95,9 +95,10 @@ class Profile:
         ratings = [self._rating(index, mean) for index, mean in enumerate(means)]
         figures = self._gains(ratings) if self._by_gain(rank_by) else ratings
         order = list(zip(figures, means, strict=True))
-        mine = {index for index, _ in self._known}
+        excluded = {index for index, _ in self._known}.union(self._model.hidden)
         target = self._model.target
-        others = [i for i in range(target.first if target else 0, len(means)) if i not in mine]
+        first = target.first if target else 0
+        others = [index for index in range(first, len(means)) if index not in excluded]
         best = sorted(others, key=order.__getitem__, reverse=True)[:n]
         return [(self._model.items[i], ratings[i]) for i in best]
 

@@ -252,7 +252,7 @@ def _as_stated(guarantee: Guarantee) -> Guarantee:
 
 
 def _guarantee_of(path: Path, content: bytes) -> tuple[Guarantee, str]:
-    if content.startswith(list_model.MAGIC):
+    if list_model.is_list_model(content):
         lists = ListModel.from_bytes(content)
         return lists.guarantee, f"a list model of {len(lists.items)} items"
     if content.startswith(item_model.MAGICS):

@@ -32,7 +32,7 @@ from tacit.models.published import item_model as item_model
 from tacit.models.published import list_model as list_model
 from tacit.models.simulated_devices import device_predict as device_predict
 from tacit.models.simulated_devices import fold_in as fold_in
-from tacit.wire.list_model import MAGIC, ListModel
+from tacit.wire.list_model import ListModel, is_list_model
 
 
 class AbstractModel(Protocol):
@@ -95,21 +95,22 @@ def load(path: Path | str) -> Fitted | FittedLists | ListModel:
     `RequestError` for any other file.
     """
     file = given_path(path)
-    if is_list_model(file):
+    if _holds_list_model(file):
         return ListModel.from_bytes(file.read_bytes())
     return archive.read(file, _FORMATS)
 
 
+LINE = 64
+"""Bytes that contain the first line of a list model."""
 _FORMATS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Fitted | FittedLists]] = {
     model_file.FORMAT: lambda header, arrays: Fitted(**model_file.fields_of(header, arrays)),
     list_file.FORMAT: lambda header, arrays: FittedLists(**list_file.fields_of(header, arrays)),
 }
 
 
-def is_list_model(path: Path) -> bool:
-    """Return whether the file is a list model."""
+def _holds_list_model(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+            return is_list_model(file.read(LINE))
     except OSError:
         return False  # `Fitted.load` raises the error

@@ -14,6 +14,8 @@ KEYS = (
 )  # fmt: skip
 WITH_EXPOSURE = (*KEYS, "shrinking", "exposure")
 """Keys of format 3."""
+WITH_HIDDEN = (*WITH_EXPOSURE, "hidden")
+"""Keys of format 4, whose exposure may be null."""
 PRESENCE = ("log_mean", "log_scale", "damping")
 EXPOSURE = ("directions", "popularity")
 TARGET = ("first", "cuts")
@@ -61,6 +63,7 @@ class Header:
     shrinking: bool
     exposure: ExposureShape | None
     target: ItemTarget | None
+    hidden: tuple[int, ...]
 
     @property
     def size(self) -> int:
@@ -75,13 +78,14 @@ class Header:
 
 
 def parse_header(text: bytes, version: int) -> Header:
-    """Parse a header of format 1, 2 or 3 from JSON. Raises `DataError` for a malformed one."""
-    keys = WITH_EXPOSURE if version == 3 else KEYS
+    """Parse a header of format 1 to 4 from JSON. Raises `DataError` for a malformed one."""
+    keys = (KEYS, KEYS, WITH_EXPOSURE, WITH_HIDDEN)[version - 1]
     document = strict.parse(text, WHAT, model_header.LONGEST)
     known = strict.fields(document, WHAT, keys, ("target",))
+    items = model_header.item_ids(known, WHAT)
     header = Header(
         scale=_scale(known),
-        items=model_header.item_ids(known, WHAT),
+        items=items,
         factors=model_header.count(known, "factors", MOST_FACTORS, WHAT),
         link=strict.typed(known, "link", str, WHAT),
         sigma=model_header.one(known, "sigma", strict.real, WHAT),
@@ -89,9 +93,10 @@ def parse_header(text: bytes, version: int) -> Header:
         features=model_header.one(known, "features", strict.integral, WHAT),
         presence=_presence(known["presence"]),
         guarantee=model_header.guarantee(known["guarantee"], WHAT),
-        shrinking=strict.typed(known, "shrinking", bool, WHAT) if version == 3 else version == 2,
-        exposure=_exposure(known["exposure"]) if version == 3 else None,
+        shrinking=strict.typed(known, "shrinking", bool, WHAT) if version >= 3 else version == 2,
+        exposure=_exposure(known["exposure"], version) if version >= 3 else None,
         target=_target(known["target"]) if "target" in known else None,
+        hidden=model_header.hidden(known["hidden"], items, WHAT) if version == 4 else (),
     )
     for wrong, sentence in (*_flaws(header), *_target_flaws(header)):
         if wrong:
@@ -163,7 +168,9 @@ def _presence(value: Any) -> tuple[float, float, float] | None:
     return log_mean, log_scale, damping
 
 
-def _exposure(value: Any) -> ExposureShape:
+def _exposure(value: Any, version: int) -> ExposureShape | None:
+    if value is None and version == 4:
+        return None
     what = f"{WHAT}'s exposure"
     known = strict.fields(value, what, EXPOSURE)
     directions = model_header.count(known, "directions", MOST_FACTORS, what)

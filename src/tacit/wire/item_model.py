@@ -6,8 +6,8 @@ for each of 1 to 32 draws; a prediction is the mean over draws of the link. Wher
 already contain a user's ratings, the item rows depend on them, and `shrinkage` of every own rating
 is added to the precision of x_u[1:]. In that case (format 2) factors and vectors are halves, else
 (format 1) all numbers are singles. Format 3 is either of them with an exposure
-(`tacit.wire.exposure`). The model is computed from reports alone, so publishing it has no privacy
-cost beyond theirs.
+(`tacit.wire.exposure`), and format 4 is any of them with hidden items. The model is computed from
+reports alone, so publishing it has no privacy cost beyond theirs.
 
 A cross-domain model (`ItemTarget`) recommends the last items alone. It predicts their median level,
 which is as many levels above the lowest as cuts lie at or below the mean prediction.
@@ -17,19 +17,21 @@ anything is allocated, and infinite values and NaN are rejected.
 """
 
 from array import array
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from tacit.errors import DataError, must_be
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
 from tacit.wire import binary
-from tacit.wire.binary import Floats, Numbers
+from tacit.wire.binary import Bytes, Floats, Numbers
 from tacit.wire.exposure import ItemExposure
 from tacit.wire.item_header import Header, ItemTarget, parse_header
+from tacit.wire.model_header import indices_of
 
-MAGICS = tuple(b"tacit-item-model-%d\n" % version for version in (1, 2, 3))
-"""First lines of formats 1 to 3."""
+MAGICS = tuple(b"tacit-item-model-%d\n" % version for version in (1, 2, 3, 4))
+"""First lines of formats 1 to 4."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ class ItemModel:
     """`items`: raw ids, in the order of every array. `factors`: K.
 
     `link`: "linear" or "cells" (bounds at midpoints between levels, normal noise of deviation
-    `sigma`).
+    `sigma`). `hidden`: indices of items that no device recommends, ascending. Ratings of them
+    remain inputs.
     """
 
     scale: RatingScale
@@ -82,6 +85,7 @@ class ItemModel:
     presence: ItemPresence | None = None
     exposure: ItemExposure | None = None
     target: ItemTarget | None = None
+    hidden: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -89,20 +93,28 @@ class ItemModel:
             f"{self.guarantee.brief}>"
         )
 
+    def hiding(self, ids: Iterable[object]) -> Self:
+        """Return the model with these items hidden, and no others. Unknown ids are ignored."""
+        return replace(self, hidden=indices_of(self.items, ids))
+
     def to_bytes(self) -> bytes:
         """Return magic line, length of the header, JSON header, and one little-endian block."""
         shrinking = bool(self.draws[0].shrinkage)
-        blocks: list[Floats | bytes] = []
+        blocks: list[Floats | Bytes] = []
         for draw in self.draws:
             blocks += [draw.item_bias, binary.rounded(draw.item_factors, half=shrinking)]
             blocks += [draw.precision, draw.prior_weights, draw.shrinkage]
         if self.presence is not None:
             blocks.append(binary.rounded(self.presence.vectors, half=shrinking))
             blocks.append(self.presence.centre)
-        if self.exposure is None:
+        if self.exposure is None and not self.hidden:
             return binary.joined(MAGICS[shrinking], self._header(), blocks)
         header = self._header() | {"shrinking": shrinking, "exposure": _shape(self.exposure)}
-        return binary.joined(MAGICS[2], header, [*blocks, *self.exposure.parts])
+        if self.exposure is not None:
+            blocks += self.exposure.parts
+        if self.hidden:
+            return binary.joined(MAGICS[3], header | {"hidden": list(self.hidden)}, blocks)
+        return binary.joined(MAGICS[2], header, blocks)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -169,9 +181,11 @@ class ItemModel:
         )
         return cls(
             header.scale, header.items, K, header.link, header.sigma, draws, header.guarantee,
-            presence, exposure, header.target,
+            presence, exposure, header.target, header.hidden,
         )  # fmt: skip
 
 
-def _shape(exposure: ItemExposure) -> dict[str, Any]:
+def _shape(exposure: ItemExposure | None) -> dict[str, Any] | None:
+    if exposure is None:
+        return None
     return {"directions": len(exposure.spectrum), "popularity": bool(exposure.popularity)}

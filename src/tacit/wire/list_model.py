@@ -10,11 +10,11 @@ privacy cost beyond theirs.
 It has at most 32 MiB, of which a device decodes the rows that it needs. Standard library only.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from operator import lt
-from typing import Self
+from typing import Any, Self
 
 from tacit.errors import DataError, RequestError, must_be
 from tacit.privacy.guarantee import Guarantee
@@ -24,6 +24,8 @@ from tacit.wire.binary import Bytes, Floats
 # Header of a list model: the meaning of its arrays, and their sizes.
 
 KEYS = ("items", "factors", "neighbours", "guarantee")
+WITH_HIDDEN = (*KEYS, "hidden")
+"""Keys of format 2."""
 HEADER = "The list model's header"
 SHORT = 1 << 16
 """Most items whose indices fit in two bytes; others take four."""
@@ -37,6 +39,7 @@ class ListHeader:
     factors: int
     neighbours: int
     guarantee: Guarantee
+    hidden: tuple[int, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -52,19 +55,22 @@ def place_bytes(n: int) -> int:
     return 2 if n <= SHORT else 4
 
 
-def parse_header(text: bytes) -> ListHeader:
-    """Parse a header from JSON. Raises `DataError` for a malformed one."""
-    known = strict.fields(strict.parse(text, HEADER, model_header.LONGEST), HEADER, KEYS)
+def parse_header(text: bytes, version: int) -> ListHeader:
+    """Parse a header of format 1 or 2 from JSON. Raises `DataError` for a malformed one."""
+    keys = WITH_HIDDEN if version == 2 else KEYS
+    known = strict.fields(strict.parse(text, HEADER, model_header.LONGEST), HEADER, keys)
     items = model_header.item_ids(known, HEADER)
     return ListHeader(
         items=items,
         factors=model_header.count(known, "factors", model_header.MOST_FACTORS, HEADER),
         neighbours=model_header.count(known, "neighbours", len(items), HEADER),
         guarantee=model_header.guarantee(known["guarantee"], HEADER),
+        hidden=model_header.hidden(known["hidden"], items, HEADER) if version == 2 else (),
     )
 
 
-MAGIC = b"tacit-list-model-1\n"
+MAGICS = (b"tacit-list-model-1\n", b"tacit-list-model-2\n")
+"""First lines of formats 1 and 2. Format 2 has hidden items."""
 MOST_BYTES = 32 << 20
 """Most bytes of a list model."""
 WHAT = "list model"
@@ -108,7 +114,8 @@ class ItemNeighbours:
 class ListModel:
     """`items`: raw ids, in the order of every array.
 
-    `popularity`: n singles, such as `array("f", counts)`.
+    `popularity`: n singles, such as `array("f", counts)`. `hidden`: indices of items that no
+    device recommends, ascending. A user's own hidden items remain inputs.
     """
 
     items: tuple[int | str, ...]
@@ -116,6 +123,7 @@ class ListModel:
     guarantee: Guarantee
     low_rank: LowRank | None = None
     neighbours: ItemNeighbours | None = None
+    hidden: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         return f"<ListModel: {len(self.items):,} items, {self.guarantee.brief}>"
@@ -129,6 +137,10 @@ class ListModel:
         if near.count == n:
             return range(n), weights
         return binary.whole(near.places, index * near.count, near.count, place_bytes(n)), weights
+
+    def hiding(self, ids: Iterable[object]) -> Self:
+        """Return the model with these items hidden, and no others. Unknown ids are ignored."""
+        return replace(self, hidden=model_header.indices_of(self.items, ids))
 
     def to_bytes(self) -> bytes:
         """Return magic line, length of the header, JSON header, and a little-endian block.
@@ -144,13 +156,15 @@ class ListModel:
                 f"items with {header.factors} factors and {header.neighbours} neighbours per item "
                 f"require {header.sizes}."
             )
-        fields = {
+        fields: dict[str, Any] = {
             "items": list(header.items),
             "factors": header.factors,
             "neighbours": header.neighbours,
             "guarantee": header.guarantee.to_dict(),
         }
-        data = binary.joined(MAGIC, fields, parts)
+        if header.hidden:
+            fields["hidden"] = list(header.hidden)
+        data = binary.joined(MAGICS[bool(header.hidden)], fields, parts)
         if len(data) > MOST_BYTES:
             raise RequestError(
                 f"This list model has {len(data):,} bytes, more than {MOST_BYTES:,}; use fewer "
@@ -169,8 +183,9 @@ class ListModel:
         must_be(bytes, data, f"the bytes of a {WHAT}", "pass what `to_bytes` returns")
         if len(data) > MOST_BYTES:
             raise DataError(f"A list model of {len(data):,} bytes is larger than {MOST_BYTES:,}.")
-        text, numbers = binary.parted(MAGIC, data, WHAT)
-        header = parse_header(text)
+        magic = next((each for each in MAGICS if data.startswith(each)), MAGICS[0])
+        text, numbers = binary.parted(magic, data, WHAT)
+        header = parse_header(text, 1 + MAGICS.index(magic))
         numbers.require(sum(header.sizes))
         n, K, E = len(header.items), header.factors, header.neighbours
         popularity, low_rank, neighbours = numbers.floats(n), None, None
@@ -180,7 +195,7 @@ class ListModel:
         if E:
             *_, size, _ = header.sizes
             neighbours = ItemNeighbours(E, numbers.take(size), numbers.halves(n * E))
-        model = cls(header.items, popularity, header.guarantee, low_rank, neighbours)
+        model = cls(header.items, popularity, header.guarantee, low_rank, neighbours, header.hidden)
         model._refuse_disorder()
         return model
 
@@ -196,7 +211,7 @@ class ListModel:
     def _header(self) -> ListHeader:
         factors = len(self.low_rank.spectrum) if self.low_rank else 0
         count = self.neighbours.count if self.neighbours else 0
-        return ListHeader(self.items, factors, count, self.guarantee)
+        return ListHeader(self.items, factors, count, self.guarantee, self.hidden)
 
     def _parts(self) -> tuple[Floats | Bytes, ...]:
         low, near = self.low_rank, self.neighbours
@@ -206,4 +221,4 @@ class ListModel:
 
 def is_list_model(data: bytes) -> bool:
     """Return whether these are the bytes of a list model, well-formed or not."""
-    return data.startswith(MAGIC)
+    return data.startswith(MAGICS)

@@ -1,6 +1,7 @@
-"""Common parts of the headers of published models: item ids, counts, and a guarantee."""
+"""Common parts of the headers of published models: item ids, hidden items, counts, a guarantee."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any, TypeVar, get_args
 
 from tacit.errors import DataError
@@ -32,6 +33,23 @@ def item_ids(known: dict[str, Any], what: str) -> tuple[int | str, ...]:
 def item_id(value: Any) -> int | str:
     """Return the id of an item, in any JSON notation of an integer. Raises `ValueError`."""
     return task.item_id(strict.text(value) if isinstance(value, str) else strict.integral(value))
+
+
+def hidden(value: Any, items: Sequence[object], what: str) -> tuple[int, ...]:
+    """Return the indices of hidden items, ascending, at least one. Raises `DataError`."""
+    indices = strict.listed(value, "hidden", strict.integral, what, len(items))
+    in_order = all(one < other for one, other in pairwise(indices))
+    if not indices or not in_order or indices[0] < 0 or indices[-1] >= len(items):
+        raise DataError(
+            f"{what} is malformed: hidden must list item indices, ascending and at least one."
+        )
+    return indices
+
+
+def indices_of(items: Iterable[object], ids: Iterable[object]) -> tuple[int, ...]:
+    """Return the indices of the items with these raw ids, ascending. Other ids are ignored."""
+    wanted = set(map(str, ids))
+    return tuple(index for index, item in enumerate(items) if str(item) in wanted)
 
 
 def count(known: dict[str, Any], key: str, most: int, what: str) -> int:

@@ -32,6 +32,8 @@ def bases() -> dict[str, Any]:
         "linear": MAKE["published"](scale, "linear", presence=False).to_bytes(),
         "cells": MAKE["published"](scale, "cells", presence=True).to_bytes(),
         "shrinking": MAKE["published"](scale, "cells", presence=True, shrinking=True).to_bytes(),
+        "hiding": MAKE["published"](scale, "cells", presence=True).hiding([2, "d"]).to_bytes(),
+        "hiding list": MAKE["a_list"](3, 2).hiding([2, "d"]).to_bytes(),
         "across": MAKE["across_domains"](scale).to_bytes(),
         "sparse": MAKE["a_list"](3, 2).to_bytes(),
         "dense": MAKE["a_list"](0, 12).to_bytes(),

@@ -4,6 +4,7 @@ import base64
 from typing import Any
 
 from hostile_recipes.bases import BROKEN, DEEP, DIGITS, MANY, STEEP, bases, list_model, parts
+from hostile_recipes.models import HIDDEN
 
 N, K, E = 12, 3, 2
 VECTORS = 3 * 4 * N + 4 * K
@@ -39,6 +40,17 @@ def headers() -> list[dict[str, Any]]:
     items = header[: header.index(', "factors"')]
     found.append(list_model("no items", items, '{"items": []', block={"cut": WEIGHTS + 2 * N * E}))
     return found
+
+
+def hidden() -> list[dict[str, Any]]:
+    """Hidden items that are none, and formats without or with them by their first line alone."""
+    listed, base = '"hidden": [2, 3]', "hiding list"
+    return [
+        *(list_model("hidden", listed, ['"hidden": ', *parts(each)], base) for each in HIDDEN),
+        list_model("hidden nowhere", f", {listed}", "", base),
+        list_model("hidden in a former format", base=base, magic="tacit-list-model-1\n"),
+        list_model("hidden without a format", base=base, magic="tacit-list-model-3\n"),
+    ]
 
 
 def blocks() -> list[dict[str, Any]]:

@@ -91,6 +91,26 @@ def targets() -> list[dict[str, Any]]:
     ]
 
 
+HIDDEN: tuple[Any, ...] = (
+    "[]", "[3, 2]", "[2, 2]", "[-1, 3]", "[2, 12]", "[2, 1e9]", "[2.5, 3]", "null", "2", '["2", 3]',
+    "[true, 3]", "[2, NaN]", "[2, 1e400]", "{}", ["[", {"text": "1, ", "times": 13}, "1]"],
+)  # fmt: skip
+"""Lists of hidden items that are none, of 12 items."""
+
+
+def hidden() -> list[dict[str, Any]]:
+    """Hidden items that are none, and formats without or with them by their first line alone."""
+    listed = '"hidden": [2, 3]'
+    return [
+        *(model("hidden", listed, ['"hidden": ', *parts(each)], "hiding") for each in HIDDEN),
+        model("hidden twice", listed, f"{listed}, {listed}", "hiding"),
+        model("hidden nowhere", f", {listed}", "", "hiding"),
+        model("hidden in a former format", base="hiding", magic="tacit-item-model-3\n"),
+        model("hidden without a format", base="hiding", magic="tacit-item-model-5\n"),
+        model("an exposure", '"exposure": null', '"exposure": {}', "hiding"),
+    ]
+
+
 def promises() -> list[dict[str, Any]]:
     presence = '"presence": {"log_mean": 1.4, "log_scale": 0.7, "damping": 2.0}'
     found = [
@@ -163,7 +183,13 @@ def blocks() -> list[dict[str, Any]]:
     found += [model("first bytes", first=count) for count in (0, 1, 18, 19, 21, 23, 30)]
     found += [
         model("magic", magic=magic)
-        for magic in ("", "tacit-item-model-2\n", "tacit-item-model-3\n", "TACIT")
+        for magic in (
+            "",
+            "tacit-item-model-2\n",
+            "tacit-item-model-3\n",
+            "tacit-item-model-4\n",
+            "TACIT",
+        )
     ]
     found.append(model("magic", base="shrinking", magic="tacit-item-model-1\n"))
     factors, precision = 4 * 12, 4 * 12 + 2 * 36  # where they begin in the first draw

@@ -40,7 +40,9 @@ def taken() -> list[dict[str, Any]]:
             ("task", "sample"),
             ("model", "linear"),
             ("model", "cells"),
+            ("model", "hiding"),
             ("list", "sparse"),
+            ("list", "hiding list"),
             ("list", "dense"),
             ("tasks", "tasks"),
             ("newest", "newest"),
@@ -79,6 +81,8 @@ def taken() -> list[dict[str, Any]]:
             "what is not covered", '"exact": false', '"exact": false, "uncovered": ["the scale"]'
         ),
         model("an escape", '"released": "every', '"released": "\\u0065very'),
+        model("spelled otherwise", '"hidden": [2, 3]', '"hidden": [2.0, 3e0]', "hiding"),
+        model("hidden alone", '"hidden": [2, 3]', '"hidden": [0]', "hiding"),
     ]
     lists = [
         list_model("spelled otherwise", '"neighbours": 2', '"neighbours"  :\t2.0'),

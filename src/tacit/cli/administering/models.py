@@ -1,4 +1,4 @@
-"""`tacit models`: list the published models, and serve an earlier one again."""
+"""`tacit models`: list the published models, serve an earlier one again, and hide items."""
 
 import json as json_text
 import time
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.collector.storage.published_models import PublishedModels
 
 app = typer.Typer(
-    no_args_is_help=True, help="List published models, and serve an earlier one again."
+    no_args_is_help=True, help="List published models, serve an earlier one again, and hide items."
 )
 Folder = Annotated[
     Path, typer.Option("--publish", help="The folder of published models. Required.")
@@ -32,7 +32,8 @@ def list_(
     """List the models that were published for each task, the latest first.
 
     Each has its age, the learner, the number of reports, and its gain over popularity on held-out
-    reports with the standard error. A star marks the model that devices get.
+    reports with the standard error. A star marks the model that devices get. The number of hidden
+    items is printed first, if any are hidden.
 
     Example: tacit models list --publish models
     """
@@ -43,6 +44,8 @@ def list_(
     if json:
         typer.echo(json_text.dumps(rows, indent=1))
         return
+    if hidden := folder.hidden:
+        typer.echo(f"{len(hidden):,} items are hidden")
     if not rows:
         options.notice(f"{publish} contains no published model.")
     for task, models in rows.items():
@@ -75,7 +78,30 @@ def rollback(
     options.notice(f"Devices get {publication.model} ({publication.learner}, {date}) again.")
 
 
+def hide(
+    items: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A table with a column item: all hidden items.")
+    ],
+    publish: Folder,
+) -> None:
+    """Hide items: devices stop recommending them at their next sync.
+
+    The list replaces the previous one, and is the same for all tasks and users. It applies to the
+    models that are published now and to all later ones. Ratings of hidden items remain
+    inputs of recommendations. A table without rows hides nothing.
+
+    Example: tacit models hide hidden.csv --publish models
+    """
+    from tacit.collector.storage.published_models import PublishedModels
+    from tacit.readers import catalogue
+
+    hidden, folder = catalogue(items)["item"].to_list(), PublishedModels(publish)
+    folder.hide(hidden)
+    options.notice(f"{len(hidden):,} items are hidden in {len(folder.tasks())} published models.")
+
+
 app.command("list")(interruptible(list_))
+app.command()(interruptible(hide))
 app.command()(interruptible(rollback))
 
 

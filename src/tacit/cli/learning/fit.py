@@ -71,6 +71,14 @@ def fit(
         bool,
         typer.Option("--dry-run", help="Check the model as for --publish, and do not publish it."),
     ] = False,
+    hide: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table with a column item: with --publish, no device recommends these items, "
+            "from now on. [the items hidden before]",
+            rich_help_panel="Store",
+        ),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -159,7 +167,7 @@ def fit(
         return
     file, items_file = _only(several, "DATA"), _only(catalogue or [], "--catalogue")
     _checked(file, db, mode)
-    publishing = publish_request(publish, db, task, least, force, dry_run)
+    publishing = publish_request(publish, db, task, least, force=force, dry_run=dry_run, hide=hide)
     _not_drawn_anew(epsilon, state)
     from tacit.experiments.progress import share
     from tacit.experiments.results import writable
@@ -168,7 +176,7 @@ def fit(
     from tacit.privacy.ledger import epsilon_text
     from tacit.reports import Reports
 
-    writable(output, read=(file, items_file, people, items))
+    writable(output, read=(file, items_file, people, items, hide))
     settings = _settings(factors, items)
     _check_names(model, mode, channel, plan, settings, changed)
     epsilon = None if epsilon is None else epsilon_text(epsilon)

@@ -27,20 +27,30 @@ class PublishRequest:
     least: int
     force: bool
     dry_run: bool
+    hide: Path | None
 
 
 def publish_request(
-    folder: Path | None, db: str | None, task: str | None, least: int, force: bool, dry_run: bool
+    folder: Path | None,
+    db: str | None,
+    task: str | None,
+    least: int,
+    *,
+    force: bool,
+    dry_run: bool,
+    hide: Path | None,
 ) -> PublishRequest | None:
     """Return the request, None without --publish. Raises `RequestError` for other options alone."""
     if folder is not None and db is not None:
         return PublishRequest(
-            folder=folder, db=db, task=task, least=least, force=force, dry_run=dry_run
+            folder=folder, db=db, task=task, least=least, force=force, dry_run=dry_run, hide=hide
         )
     if folder is not None:
         raise RequestError("--publish requires --db.")
-    if force or dry_run:
-        raise RequestError(f"--{'force' if force else 'dry-run'} requires --publish.")
+    alone = {"--force": force, "--dry-run": dry_run, "--hide": hide is not None}
+    for option, is_set in alone.items():
+        if is_set:
+            raise RequestError(f"{option} requires --publish.")
     return None
 
 
@@ -72,6 +82,7 @@ def publish(
     from tacit.collector.storage.published_models import PublishedModels
     from tacit.models import Fitted, item_model, list_model
     from tacit.publishing.gate import described, require_publishable
+    from tacit.readers import catalogue
 
     tasks, folder = _tasks(request), PublishedModels(request.folder)
     if not request.force:
@@ -80,6 +91,8 @@ def publish(
     if request.dry_run:
         options.notice("The model was not published: --dry-run.")
         return
+    if request.hide is not None:
+        folder.hide(catalogue(request.hide)["item"].to_list())
     learnt = item_model(fitted) if isinstance(fitted, Fitted) else list_model(fitted)
     record = Publication(
         model="",

@@ -42,6 +42,9 @@ def recommend(
             "Repeatable."
         ),
     ] = None,
+    hide: Annotated[
+        Path | None, typer.Option(help="A table with a column item: items not to recommend.")
+    ] = None,
     titles: Annotated[
         Path | None, typer.Option(help="File of item titles: u.item, movies.dat or movies.csv.")
     ] = None,
@@ -72,10 +75,11 @@ def recommend(
     if everybody == (user is not None) or everybody != (output is not None):
         raise RequestError("Give either --user, or --all with --output.")
     order = cast("RankBy | None", rank_by)
+    hidden = _hidden(hide)
     if user is None:
-        to_all(model, cast("Path", output), n, titles, order)
+        to_all(model, cast("Path", output), n, titles, order, hidden)
         return
-    best, decimals = _best(model, user, n, profile, source or [], order)
+    best, decimals = _best(model, user, n, profile, source or [], order, hidden)
     shown = _titles(titles, [item for item, _ in best])
     for item, figure in best:
         typer.echo(f"{item}\t{figure:.{decimals}f}{shown.get(item, '')}")
@@ -88,29 +92,43 @@ def _best(
     profile: Path | None,
     sources: Sequence[Path],
     rank_by: "RankBy | None",
+    hidden: Sequence[int | str],
 ) -> tuple[list[tuple[Any, float]], int]:
-    """Return the n best items of any model with ratings or scores, and their number of decimals."""
+    """Return the n best items of any model with ratings or scores, and their number of decimals.
+
+    Raises `RequestError` for hidden items of a cross-domain map.
+    """
     from tacit.crossdomain.x_map.released import is_map
     from tacit.models import Fitted, load
 
     if is_map(path):
+        if hidden:
+            raise RequestError(f"--hide does not apply to the cross-domain map {path}.")
         return from_map(path, user, profile, sources, n), 2
     if sources:
         raise RequestError(f"--source requires a cross-domain map, which {path} is not.")
     fitted = load(path)
     if not isinstance(fitted, Fitted):
         ratings = None if profile is None else own_ratings(profile, user, "there")
-        return from_list(fitted, path, user, ratings, n), 4
+        return from_list(fitted, path, user, ratings, n, hidden), 4
     if profile is None:
-        return fitted.recommend(user, n, rank_by=rank_by, notify=options.notice), 2
+        notify = options.notice
+        return fitted.recommend(user, n, exclude=hidden, rank_by=rank_by, notify=notify), 2
     ratings = own_ratings(profile, user, str(fitted.scale))
     rated = ratings.item_ids.take(ratings.items)
     notify_unknown(rated.to_list(), (fitted.item_ids.codes(rated) >= 0).tolist(), ratings.name)
-    return on_device(fitted, ratings, n, rank_by), 2
+    return on_device(fitted, ratings, n, rank_by, hidden), 2
 
 
-def to_all(path: Path, output: Path, n: int, titles: Path | None, rank_by: "RankBy | None") -> None:
-    """Write the n best items of every user of a model with users, atomically.
+def to_all(
+    path: Path,
+    output: Path,
+    n: int,
+    titles: Path | None,
+    rank_by: "RankBy | None",
+    hidden: Sequence[int | str] = (),
+) -> None:
+    """Write the n best items of every user of a model with users, atomically, without hidden ones.
 
     Raises `RequestError` for a model without users, for another ending of `output`, and for
     `rank_by` with a top-N model.
@@ -128,16 +146,20 @@ def to_all(path: Path, output: Path, n: int, titles: Path | None, rank_by: "Rank
     if isinstance(fitted, FittedLists):
         if rank_by is not None:
             raise RequestError("--rank-by requires a rating model.")
-        lists = fitted.recommend(users, n, titles=titles)
+        lists = fitted.recommend(users, n, exclude=hidden, titles=titles)
     else:
-        lists = fitted.recommend(users, n, titles=titles, rank_by=rank_by)
+        lists = fitted.recommend(users, n, exclude=hidden, titles=titles, rank_by=rank_by)
     with whole(output) as partial:
         lists.write_parquet(partial) if output.suffix == ".parquet" else lists.write_csv(partial)
     options.notice(f"{len(lists):,} rows for {len(users):,} users are in {output}.")
 
 
 def on_device(
-    fitted: "Fitted", profile: "Ratings", n: int, rank_by: "RankBy | None" = None
+    fitted: "Fitted",
+    profile: "Ratings",
+    n: int,
+    rank_by: "RankBy | None" = None,
+    hidden: Sequence[int | str] = (),
 ) -> list[tuple[Any, float]]:
     """Return the n best items as on a device: fold-in of the user's ratings into the item model."""
     from tacit.device.profile import Profile
@@ -147,7 +169,8 @@ def on_device(
     known = codes >= 0  # at least one: `notify_unknown` rejects other profiles
     items: list[int | str] = fitted.item_ids.take(codes[known]).to_list()
     ratings = [profile.scale.values[int(level)] for level in profile.levels[known]]
-    profiled = Profile(item_model(fitted), dict(zip(items, ratings, strict=True)))
+    model = item_model(fitted).hiding(hidden)
+    profiled = Profile(model, dict(zip(items, ratings, strict=True)))
     return profiled.recommend(n, rank_by)
 
 
@@ -181,7 +204,12 @@ def from_map(
 
 
 def from_list(
-    fitted: "FittedLists | ListModel", path: Path, user: str, ratings: "Ratings | None", n: int
+    fitted: "FittedLists | ListModel",
+    path: Path,
+    user: str,
+    ratings: "Ratings | None",
+    n: int,
+    hidden: Sequence[int | str] = (),
 ) -> list[tuple[Any, float]]:
     """Return the n best items for the user of a profile, or without one for a user of the model.
 
@@ -193,7 +221,7 @@ def from_list(
     from tacit.wire.list_model import ListModel
 
     if ratings is None and not isinstance(fitted, ListModel):
-        return fitted.recommend(user, n, notify=options.notice)
+        return fitted.recommend(user, n, exclude=hidden, notify=options.notice)
     if ratings is None:
         raise RequestError(f"{path} is a list model, which stores no users; --profile is required.")
     model = fitted if isinstance(fitted, ListModel) else list_model(fitted)
@@ -201,7 +229,7 @@ def from_list(
     known = {str(item): item for item in model.items}
     notify_unknown(had, [str(item) in known for item in had], ratings.name)
     mine = [known[str(item)] for item in had if str(item) in known]
-    return ListProfile(model, mine).recommend(n)
+    return ListProfile(model.hiding(hidden) if hidden else model, mine).recommend(n)
 
 
 def notify_unknown(items: Sequence[object], known: Sequence[bool], profile: str) -> None:
@@ -221,6 +249,14 @@ def notify_unknown(items: Sequence[object], known: Sequence[bool], profile: str)
             f"The model does not contain {len(unknown)} of the {len(items)} items in {profile} "
             f"(the first is '{unknown[0]}'). They are ignored."
         )
+
+
+def _hidden(path: Path | None) -> list[int | str]:
+    if path is None:
+        return []
+    from tacit.readers import catalogue
+
+    return catalogue(path)["item"].to_list()
 
 
 def _titles(path: Path | None, items: list[Any]) -> dict[Any, str]:

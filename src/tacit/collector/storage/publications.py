@@ -1,4 +1,4 @@
-"""Record of the models that were published for a task, oldest first."""
+"""Records in a folder of models: the publications of a task, oldest first, and hidden items."""
 
 import json
 from collections.abc import Sequence
@@ -6,13 +6,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tacit.errors import DataError
-from tacit.wire import strict
+from tacit.wire import model_header, strict
 from tacit.wire.task import is_address
 
 FORMAT = "tacit-publications-1"
 LONGEST = 1 << 24
 """Most bytes of a record, of about 80,000 publications."""
 WHAT = "The record of published models"
+HIDDEN_FORMAT = "tacit-hidden-1"
+HIDDEN = "The list of hidden items"
 UNITS = ("squared error", "discounted gain")
 KEYS = ("model", "at", "learner", "reports", "unit", "gain", "error")
 
@@ -48,6 +50,19 @@ def loads(document: bytes) -> tuple[Publication, ...]:
     if fields["format"] != FORMAT:
         raise DataError(f"{WHAT} must have the format {FORMAT}, got {strict.brief(fields)}.")
     return strict.listed(fields["publications"], "publications", _publication, WHAT)
+
+
+def dump_hidden(items: Sequence[int | str]) -> bytes:
+    """Return a list of hidden items, raw ids, as JSON."""
+    return json.dumps({"format": HIDDEN_FORMAT, "items": list(items)}).encode() + b"\n"
+
+
+def load_hidden(document: bytes) -> tuple[int | str, ...]:
+    """Parse a list of hidden items. Raises `DataError` for a malformed one."""
+    fields = strict.fields(strict.parse(document, HIDDEN, LONGEST), HIDDEN, ("format", "items"))
+    if fields["format"] != HIDDEN_FORMAT:
+        raise DataError(f"{HIDDEN} must have the format {HIDDEN_FORMAT}.")
+    return strict.listed(fields["items"], "items", model_header.item_id, HIDDEN)
 
 
 def _publication(value: Any) -> Publication:

@@ -3,7 +3,7 @@
 import logging
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -13,9 +13,11 @@ from tacit.collector.storage.publications import Publication
 from tacit.errors import DataError, RequestError
 from tacit.whole_files import write_whole
 from tacit.wire.item_model import ItemModel
-from tacit.wire.list_model import ListModel
+from tacit.wire.list_model import ListModel, is_list_model
 
 log = logging.getLogger(__name__)
+HIDDEN = "hidden.json"
+"""File of the hidden items."""
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
 
 
@@ -28,20 +30,46 @@ class PublishedModels:
     def publish(
         self, task: str, model: ItemModel | ListModel, record: Publication | None = None
     ) -> str:
-        """Add the model as the task's newest. Returns its address, the SHA-256 of its bytes.
+        """Add the model, with the folder's hidden items, as the task's newest.
 
-        `record`: added to the task's publications, with this address. Raises `DataError` if those
-        on disk are damaged.
+        Returns its address, the SHA-256 of its bytes. `record`: added to the task's publications,
+        with this address. Raises `DataError` if those on disk are damaged.
         """
-        content = model.to_bytes()
+        content = model.hiding(self.hidden).to_bytes()
         address = sha256(content).hexdigest()
         self._folder.mkdir(parents=True, exist_ok=True)
         write_whole(self._folder / f"{address}.items", content)
         if record is not None:
-            known = (*self.publications(task), replace(record, model=address))
-            write_whole(self._folder / f"{task}.history", publications.dumps(known))
-        write_whole(self._folder / f"{task}.newest", address.encode())
+            self._record(task, (*self.publications(task), replace(record, model=address)))
+        self._point(task, address, None if record is None else record.at)
         return address
+
+    @property
+    def hidden(self) -> tuple[int | str, ...]:
+        """Raw ids of the items that no published model recommends, the same for all tasks.
+
+        Raises `DataError` for a damaged list.
+        """
+        content = self._read(HIDDEN)
+        try:
+            return () if content is None else publications.load_hidden(content)
+        except DataError as error:
+            raise DataError(
+                f"{self._folder / HIDDEN} is damaged; write it again with `tacit models hide`. "
+                f"({error})"
+            ) from None
+
+    def hide(self, items: Iterable[int | str]) -> None:
+        """Replace the hidden items, and publish every task's newest model with them.
+
+        There is one list for all devices: a list for some would identify them. Times of publication
+        do not change. Raises `DataError`, before anything is changed, for a damaged model.
+        """
+        served = {task: self._served(task) for task in self.tasks()}
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write_whole(self._folder / HIDDEN, publications.dump_hidden(tuple(items)))
+        for task, publication in served.items():
+            self._serve(task, publication)
 
     def tasks(self) -> list[str]:
         """Return the addresses of all tasks with a model, sorted."""
@@ -72,9 +100,10 @@ class PublishedModels:
         """Serve an earlier model of some tasks again, the same for all. Returns its publication.
 
         `address`: of a model in the record of each task. Default: the one that was published
-        before the current model. `published_at` is then the time of its publication. Raises
-        `RequestError`, before anything is changed, for a model that is not in the record of each
-        task or whose file is missing.
+        before the current model. Items that are hidden now stay hidden, so its address may change.
+        `published_at` is then the time of its publication. Raises, before anything is changed,
+        `RequestError` for a model that is not in the record of each task, and `DataError` for one
+        whose file is missing or damaged.
         """
         chosen = {task: self._earlier(task, address) for task in tasks}
         if len({each.model for each in chosen.values()}) != 1:
@@ -82,11 +111,50 @@ class PublishedModels:
                 f"One model must precede the current one in all {len(chosen)} tasks; name it with "
                 "--to ADDRESS."
             )
-        for task, publication in chosen.items():
-            path = self._folder / f"{task}.newest"
-            write_whole(path, publication.model.encode())
-            os.utime(path, (publication.at, publication.at))
-        return next(iter(chosen.values()))
+        served = [self._serve(task, publication) for task, publication in chosen.items()]
+        return served[0]
+
+    def _served(self, task: str) -> Publication:
+        """Return the publication of the task's newest model, without figures if not recorded."""
+        known, address = self.current(task), self.newest(task)
+        assert address is not None, "the task has a model"
+        self._parsed(address)
+        at = self.published_at(task) or 0.0
+        return known or Publication(model=address, at=at, learner="unknown")
+
+    def _serve(self, task: str, publication: Publication) -> Publication:
+        """Make a stored model the task's newest, with the folder's hidden items.
+
+        Its entry in the record gets the new address.
+        """
+        content = self._parsed(publication.model).hiding(self.hidden).to_bytes()
+        served = replace(publication, model=sha256(content).hexdigest())
+        write_whole(self._folder / f"{served.model}.items", content)
+        if known := self.publications(task):
+            self._record(task, [served if each == publication else each for each in known])
+        self._point(task, served.model, served.at)
+        return served
+
+    def _point(self, task: str, address: str, at: float | None) -> None:
+        """Make a model the task's newest, published `at` Unix seconds; None: now."""
+        path = self._folder / f"{task}.newest"
+        write_whole(path, address.encode())
+        if at is not None:
+            os.utime(path, (at, at))
+
+    def _record(self, task: str, known: Sequence[Publication]) -> None:
+        write_whole(self._folder / f"{task}.history", publications.dumps(known))
+
+    def _parsed(self, address: str) -> ItemModel | ListModel:
+        """Return a stored model. Raises `DataError` if it is missing or damaged."""
+        content = self.model(address)
+        if content is None or sha256(content).hexdigest() != address:
+            raise DataError(
+                f"The file of the model {address} is missing or damaged; publish a model again, or "
+                "name another one with --to ADDRESS."
+            )
+        kind = ListModel if is_list_model(content) else ItemModel
+        return kind.from_bytes(content)
 
     def _earlier(self, task: str, address: str | None) -> Publication:
         known = self.publications(task)
@@ -102,14 +170,8 @@ class PublishedModels:
                 f"The task {task} has no record of {wanted}; its {len(known)} publications are "
                 "listed by `tacit models list`."
             )
-        publication = candidates[-1]
-        content = self.model(publication.model)
-        if content is None or sha256(content).hexdigest() != publication.model:
-            raise RequestError(
-                f"The file of the model {publication.model} is missing or damaged, so it cannot be "
-                "served again; name another one with --to ADDRESS."
-            )
-        return publication
+        self._parsed(candidates[-1].model)
+        return candidates[-1]
 
     def newest(self, task: str) -> str | None:
         """Return the address of the task's newest model; None before the first.

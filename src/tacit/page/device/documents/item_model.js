@@ -6,7 +6,8 @@
  *
  * for each of 1 to 32 draws. A prediction is the mean over draws of the link. Format 2 has a
  * shrinkage: every own rating adds the shrinkage of its item to the precision of x_u[1:]. Its
- * factors and vectors are halves. Format 3 is either format with an exposure.
+ * factors and vectors are halves. Format 3 is either format with an exposure, and format 4 any of
+ * them with hidden items.
  *
  * A cross-domain model has a target: it recommends the last items alone, and predicts their median
  * level, which is as many levels above the lowest as cuts lie at or below the mean prediction.
@@ -14,7 +15,15 @@
 
 import { DataError } from "../errors.js";
 import { parted, startsWith } from "./binary.js";
-import { count, guarantee, itemIds, LONGEST, MOST_FACTORS, one } from "./model_header.js";
+import {
+  count,
+  guarantee,
+  hiddenItems,
+  itemIds,
+  LONGEST,
+  MOST_FACTORS,
+  one,
+} from "./model_header.js";
 import * as ratingScale from "./scale.js";
 import { fields, integral, listed, parse, real, text as wellFormed } from "./strict.js";
 
@@ -25,6 +34,7 @@ const KEYS = ["scale", "items", "factors", "link", "sigma", "mu", "features"].co
   "guarantee",
 ]);
 const WITH_EXPOSURE = KEYS.concat(["shrinking", "exposure"]); // of format 3
+const WITH_HIDDEN = WITH_EXPOSURE.concat(["hidden"]); // of format 4, whose exposure may be null
 const EXPOSURE = ["directions", "popularity"];
 const PRESENCE = ["log_mean", "log_scale", "damping"];
 const TARGET = ["first", "cuts"];
@@ -43,7 +53,8 @@ const WHAT = "The item model's header";
  *   readonly exposure: { readonly directions: number, readonly popularity: boolean } | null,
  *   readonly presence: { readonly logMean: number, readonly logScale: number,
  *     readonly damping: number } | null,
- *   readonly target: ItemTarget | null, readonly size: number }} Header
+ *   readonly target: ItemTarget | null, readonly hidden: readonly number[],
+ *   readonly size: number }} Header
  */
 
 /**
@@ -53,13 +64,13 @@ const WHAT = "The item model's header";
  */
 
 /**
- * Parse the JSON header of format 1, 2 or 3. Throws `DataError` if it is malformed.
+ * Parse the JSON header of format 1 to 4. Throws `DataError` if it is malformed.
  * @param {Uint8Array} text
  * @param {number} version
  * @returns {Header}
  */
 export function parseHeader(text, version) {
-  const keys = version === 3 ? WITH_EXPOSURE : KEYS;
+  const keys = [KEYS, KEYS, WITH_EXPOSURE, WITH_HIDDEN][version - 1] ?? KEYS;
   const known = fields(parse(text, WHAT, LONGEST), WHAT, keys, ["target"]);
   const items = itemIds(known, WHAT);
   const factors = count(known, "factors", MOST_FACTORS, WHAT);
@@ -68,11 +79,12 @@ export function parseHeader(text, version) {
   const presence = presenceOf(known["presence"]);
   const target = known["target"] === undefined ? null : targetOf(known["target"]);
   const scale = ratingScale.parse(one(known, "scale", wellFormed, WHAT));
-  const shrinking = version === 3 ? one(known, "shrinking", flag, WHAT) : version === 2;
-  const exposure = version === 3 ? exposureOf(known["exposure"]) : null;
+  const shrinking = version >= 3 ? one(known, "shrinking", flag, WHAT) : version === 2;
+  const exposure = version >= 3 ? exposureOf(known["exposure"], version) : null;
+  const hidden = version === 4 ? hiddenItems(known["hidden"], items, WHAT) : [];
   const arrays = { items, factors, features, mu, presence, shrinking, exposure };
   const header = {
-    ...{ ...arrays, scale, target },
+    ...{ ...arrays, scale, target, hidden },
     link: one(known, "link", linkOf, WHAT),
     sigma: one(known, "sigma", real, WHAT),
     size: sizeOf(arrays),
@@ -83,7 +95,7 @@ export function parseHeader(text, version) {
   return header;
 }
 
-/** @param {Omit<Header, "scale" | "link" | "sigma" | "size" | "target">} header */
+/** @param {Omit<Header, "scale" | "link" | "sigma" | "size" | "target" | "hidden">} header */
 function sizeOf({ items, factors, features, mu, presence, shrinking, exposure }) {
   const [n, row, d, wide] = [items.length, 1 + factors, features - 1, shrinking ? 2 : 4];
   const singles = n + row + features * row + (shrinking ? n : 0);
@@ -164,8 +176,12 @@ function linkOf(value) {
   return value === "linear" || value === "cells" ? value : undefined;
 }
 
-/** @param {unknown} value */
-function exposureOf(value) {
+/**
+ * @param {unknown} value
+ * @param {number} version
+ */
+function exposureOf(value, version) {
+  if (value === null && version === 4) return null;
   const what = `${WHAT}'s exposure`;
   const known = fields(value, what, EXPOSURE);
   const directions = count(known, "directions", MOST_FACTORS, what);
@@ -188,7 +204,7 @@ function sizeOfExposure(items, { directions, popularity }) {
   return (popularity ? 4 * items : 0) + 4 * directions + items * directions;
 }
 
-const MAGICS = [1, 2, 3].map((version) => `tacit-item-model-${version}\n`);
+const MAGICS = [1, 2, 3, 4].map((version) => `tacit-item-model-${version}\n`);
 
 /** @typedef {string | number} Item */
 
@@ -214,10 +230,12 @@ const MAGICS = [1, 2, 3].map((version) => `tacit-item-model-${version}\n`);
  */
 
 /**
+ * `hidden`: indices of items that no device recommends, ascending. Ratings of them remain inputs.
  * @typedef {{ readonly scale: import("./scale.js").Scale, readonly items: readonly Item[],
  *   readonly factors: number, readonly link: "linear" | "cells", readonly sigma: number,
  *   readonly draws: readonly ItemDraw[], readonly presence: ItemPresence | null,
- *   readonly exposure: ItemExposure | null, readonly target: ItemTarget | null }} ItemModel
+ *   readonly exposure: ItemExposure | null, readonly target: ItemTarget | null,
+ *   readonly hidden: readonly number[] }} ItemModel
  */
 
 /**
@@ -231,7 +249,7 @@ export function fromBytes(data) {
   const header = parseHeader(text, version);
   numbers.require(header.size);
   const { items, factors, features, presence, exposure, shrinking } = header;
-  const { mu, scale, link, sigma, target } = header;
+  const { mu, scale, link, sigma, target, hidden } = header;
   const [n, row, d] = [items.length, 1 + factors, features - 1];
   const draws = mu.map((mu) => ({
     mu,
@@ -248,7 +266,7 @@ export function fromBytes(data) {
     throw new DataError("Shrinkages of an item model must be at least 0.");
   }
   return {
-    ...{ scale, items, factors, link, sigma, draws, target },
+    ...{ scale, items, factors, link, sigma, draws, target, hidden },
     presence: presence && {
       vectors: numbers.rounded(n * d, shrinking),
       centre: numbers.floats(d),

@@ -16,6 +16,7 @@ import { fields, parse } from "./strict.js";
 // The header of a list model: the meaning and the required lengths of its arrays.
 
 const KEYS = ["items", "factors", "neighbours", "guarantee"];
+const WITH_HIDDEN = KEYS.concat(["hidden"]); // of format 2
 const HEADER = "The list model's header";
 const SHORT = 1 << 16; // catalogues up to this size have two-byte indices, larger ones four
 
@@ -23,21 +24,25 @@ const SHORT = 1 << 16; // catalogues up to this size have two-byte indices, larg
  * `factors`: K. `neighbours`: E of each item. If all items are neighbours, no indices are written.
  * `sizes`: bytes of popularity, ownScale, scoreScale, spectrum, vectors, places and weights.
  * @typedef {{ readonly items: (string | number)[], readonly factors: number,
- *   readonly neighbours: number, readonly sizes: readonly number[] }} ListHeader
+ *   readonly neighbours: number, readonly hidden: readonly number[],
+ *   readonly sizes: readonly number[] }} ListHeader
  */
 
 /**
- * Parse the JSON header. Throws `DataError` if it is malformed.
+ * Parse the JSON header of format 1 or 2. Throws `DataError` if it is malformed.
  * @param {Uint8Array} text
+ * @param {number} version
  * @returns {ListHeader}
  */
-export function parseHeader(text) {
-  const known = fields(parse(text, HEADER, modelHeader.LONGEST), HEADER, KEYS);
+export function parseHeader(text, version) {
+  const keys = version === 2 ? WITH_HIDDEN : KEYS;
+  const known = fields(parse(text, HEADER, modelHeader.LONGEST), HEADER, keys);
   const items = modelHeader.itemIds(known, HEADER);
   const factors = modelHeader.count(known, "factors", modelHeader.MOST_FACTORS, HEADER);
   const neighbours = modelHeader.count(known, "neighbours", items.length, HEADER);
   modelHeader.guarantee(known["guarantee"], HEADER);
-  return { items, factors, neighbours, sizes: sizesOf(items.length, factors, neighbours) };
+  const hidden = version === 2 ? modelHeader.hiddenItems(known["hidden"], items, HEADER) : [];
+  return { items, factors, neighbours, hidden, sizes: sizesOf(items.length, factors, neighbours) };
 }
 
 /**
@@ -60,7 +65,7 @@ function sizesOf(n, K, E) {
   return [4 * n, scale, scale, 4 * K, 2 * n * K, places, 2 * n * E];
 }
 
-const MAGIC = "tacit-list-model-1\n";
+const MAGICS = ["tacit-list-model-1\n", "tacit-list-model-2\n"];
 const WHAT = "list model";
 
 /** The maximum size of a list model in bytes. */
@@ -81,9 +86,11 @@ export const MOST_BYTES = 32 << 20;
  */
 
 /**
- * `popularity`: n, in the order of the items.
+ * `popularity`: n, in the order of the items. `hidden`: indices of items that no device recommends,
+ * ascending. The user's own hidden items remain inputs.
  * @typedef {{ readonly items: readonly (string | number)[], readonly popularity: Float32Array,
- *   readonly lowRank: LowRank | null, readonly neighbours: ItemNeighbours | null }} ListModel
+ *   readonly lowRank: LowRank | null, readonly neighbours: ItemNeighbours | null,
+ *   readonly hidden: readonly number[] }} ListModel
  */
 
 /**
@@ -118,8 +125,9 @@ export function fromBytes(data) {
   if (data.length > MOST_BYTES) {
     throw new DataError(`A list model of ${data.length} bytes is larger than ${MOST_BYTES}.`);
   }
-  const [text, numbers] = parted(MAGIC, data, WHAT);
-  const { items, factors, neighbours: E, sizes } = parseHeader(text);
+  const version = Math.max(1 + MAGICS.findIndex((magic) => startsWith(magic, data)), 1);
+  const [text, numbers] = parted(MAGICS[version - 1] ?? "", data, WHAT);
+  const { items, factors, neighbours: E, hidden, sizes } = parseHeader(text, version);
   numbers.require(sizes.reduce((sum, size) => sum + size, 0));
   const n = items.length;
   const popularity = numbers.floats(n);
@@ -135,7 +143,7 @@ export function fromBytes(data) {
   const places = numbers.take(sizes.at(-2) ?? 0);
   const neighbours = E === 0 ? null : { count: E, places, weights: numbers.halves(n * E) };
   if (neighbours !== null && E < n) refuseDisorder(neighbours, n);
-  return { items, popularity, lowRank, neighbours };
+  return { items, popularity, lowRank, neighbours, hidden };
 }
 
 /**
@@ -144,7 +152,7 @@ export function fromBytes(data) {
  * @returns {boolean}
  */
 export function isListModel(data) {
-  return startsWith(MAGIC, data);
+  return MAGICS.some((magic) => startsWith(magic, data));
 }
 
 /**

@@ -31,6 +31,24 @@ export function itemIds(known, what) {
 }
 
 /**
+ * Return the indices of hidden items, ascending, at least one. Throws `DataError`.
+ * @param {unknown} value
+ * @param {readonly unknown[]} items
+ * @param {string} what
+ * @returns {readonly number[]}
+ */
+export function hiddenItems(value, items, what) {
+  const indices = listed(value, "hidden", integral, what, items.length);
+  const first = indices[0] ?? -1;
+  if (first < 0 || !indices.every((each, k) => each < (indices[k + 1] ?? items.length))) {
+    throw new DataError(
+      `${what} is malformed: hidden must list item indices, ascending and at least one.`,
+    );
+  }
+  return indices;
+}
+
+/**
  * Return the value of a key, an integer from 0 to `most`. Throws `DataError`.
  * @param {Fields} known
  * @param {string} key

@@ -14,6 +14,7 @@ import { requireKnown } from "./profile.js";
 /** A user's profile: a list model and the user's items, by raw id, without ratings. */
 export class ListProfile {
   #items;
+  #hidden;
   #own;
 
   /**
@@ -24,6 +25,7 @@ export class ListProfile {
   constructor(model, ownItems) {
     const places = new Map(model.items.map((item, place) => [item, place]));
     this.#items = model.items;
+    this.#hidden = model.hidden;
     const own = [...ownItems];
     this.#own = knownPlaces(places, own);
     requireKnown(own.length, this.#own.length);
@@ -34,7 +36,7 @@ export class ListProfile {
   }
 
   /**
-   * Return the n best items that the user does not have, with their scores, best first. Ties are in
+   * Return the n best items that are neither the user's nor hidden, with scores, best first. Ties are in
    * the model's item order. Scores are for ranking only and are not ratings. A user without items
    * gets an empty list from a model without popularity, which scores all items alike.
    * @param {number} [n]
@@ -42,10 +44,10 @@ export class ListProfile {
    */
   recommend(n = 10) {
     if (this.#own.length === 0 && this.scores.every((score) => score === 0)) return [];
-    const own = new Set(this.#own);
+    const excluded = new Set([...this.#own, ...this.#hidden]);
     return this.#items
       .map((item, place) => ({ item, place }))
-      .filter(({ place }) => !own.has(place))
+      .filter(({ place }) => !excluded.has(place))
       .map(({ item, place }) => ({ item, score: this.scores[place] ?? NaN }))
       .sort((a, b) => b.score - a.score)
       .slice(0, n);

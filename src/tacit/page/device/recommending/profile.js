@@ -59,8 +59,8 @@ export class Profile {
   }
 
   /**
-   * Return the n best items that the user has not rated, with predicted ratings, best first, of the
-   * target domain alone if the model has one. Items of the same median level are ordered by their
+   * Return the n best items that are neither rated by the user nor hidden, with predicted ratings,
+   * best first, of the target domain alone if the model has one. Items of the same median level are ordered by their
    * means. Other ties are in the model's item order.
    *
    * `rankBy`: "gain", the expected gain of showing an item, or "rating". Default: "gain" if the
@@ -74,11 +74,11 @@ export class Profile {
     const means = this.#model.items.map((_, place) => this.#mean(place));
     const ratings = means.map((mean, place) => this.#rating(place, mean));
     const order = this.#byGain(rankBy) ? this.#gains(ratings) : ratings;
-    const mine = new Set(this.#known.map(([place]) => place));
+    const excluded = new Set([...this.#known.map(([place]) => place), ...this.#model.hidden]);
     const first = this.#model.target?.first ?? 0;
     return this.#model.items
       .map((item, place) => ({ item, place }))
-      .filter(({ place }) => place >= first && !mine.has(place))
+      .filter(({ place }) => place >= first && !excluded.has(place))
       .sort((a, b) => descending(order, a.place, b.place) || descending(means, a.place, b.place))
       .slice(0, n)
       .map(({ item, place }) => ({ item, score: ratings[place] ?? NaN }));
