@@ -16,10 +16,11 @@ from tacit.labels.label import Label, Terms
 from tacit.privacy.guarantee import PROTECTS, Guarantee
 
 UNITS = {"value": "Event-level", "slot": "Event-level", "user": "User-level"}
-MODELS = {"nobody": "Local", "curator": "Central"}
+MODELS = {"nobody": "Local", "shuffler": "Shuffle", "curator": "Central"}
 ACTORS = {
     "nobody": "Devices add noise before sending; the provider and the network see only noisy "
     "reports.",
+    "shuffler": "A trusted shuffler mixes sealed messages of devices, which the provider reads.",
     "curator": "A trusted curator holds the true ratings; others see only the output.",
 }
 

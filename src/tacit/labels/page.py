@@ -9,6 +9,8 @@ from tacit.reporting.table import Table
 
 TRUSTED = {
     "nobody": "Nobody. Each device adds noise before it sends a report.",
+    "shuffler": "The shuffler, which mixes messages that it cannot read. The provider, which reads "
+    "them, is not trusted.",
     "curator": "The curator, who holds the true ratings. Readers of the output are not trusted.",
     "everybody": "Everyone who sees the output, which is not protected.",
 }

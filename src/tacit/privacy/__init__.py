@@ -1,1 +1,1 @@
-"""Guarantees with their units, privacy loss profiles, and the ledger."""
+"""Guarantees with their units, privacy loss profiles, the ledger, and shuffled messages."""

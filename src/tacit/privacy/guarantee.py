@@ -8,7 +8,7 @@ from tacit.errors import RequestError, must_be
 from tacit.notebook import card
 
 Unit = Literal["none", "value", "slot", "user"]
-Trust = Literal["nobody", "curator", "everybody"]
+Trust = Literal["nobody", "shuffler", "curator", "everybody"]
 Part = Literal["catalogue", "people", "scale"]
 
 PROTECTS: dict[Unit, str] = {
@@ -64,7 +64,7 @@ class Guarantee:
         spread = "" if self.delta == "0" else f", delta = {self.delta}"
         public = f" Public: {', '.join(self.public)}." if self.public else ""
         holds = f"Claimed but not satisfied ({self.fails}): e" if self.fails else "E"
-        trusted = "the curator" if self.trust == "curator" else self.trust
+        trusted = f"the {self.trust}" if self.trust in ("shuffler", "curator") else self.trust
         return (
             f"{holds}psilon = {self.epsilon} per {self.unit}{spread}, trusting {trusted}: "
             f"releasing {self.released} protects {PROTECTS[self.unit]}.{public}{self._gap}"

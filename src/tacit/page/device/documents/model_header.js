@@ -7,7 +7,7 @@ import { isItem, MOST_ITEMS } from "./task.js";
 const PROMISE = ["epsilon", "unit", "trust", "released"];
 const DETAILS = ["delta", "public", "assumptions", "exact", "fails", "uncovered"]; // or left out
 const UNITS = ["none", "value", "slot", "user"];
-const TRUSTED = ["nobody", "curator", "everybody"];
+const TRUSTED = ["nobody", "shuffler", "curator", "everybody"];
 
 /** The maximum size of a header in bytes. */
 export const LONGEST = 1 << 26;
