@@ -1,4 +1,4 @@
-"""Bulk sampling of symbols from 64-bit words, exactly as a single draw."""
+"""Bulk draws from 64-bit words, exactly as on a device: symbols, and own messages of bundles."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,6 +8,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tacit.kernels import Longs, equal_pieces, over_pieces
+from tacit.kernels.layout import Side
 
 GUIDE_BITS = 12
 SCAN = np.uint16(1 << 15)
@@ -129,3 +130,73 @@ def _take_reported(
         for k in range(count):
             slots[starts[p] + k] = mine[k]
             reported[starts[p] + k] = symbols[p, mine[k]]
+
+
+# Own messages in a round of shuffled messages, as `tacit.device.bundle` draws them.
+
+SPARE = 64
+"""Words for redraws per call. A word is redrawn with a probability below 2^-32."""
+
+
+def words_needed(users: Side, messages: int, *, pairs: bool) -> int:
+    """Return the number of words that `count_messages` requires for these users."""
+    sizes = users.counts.astype(np.int64)
+    sizes = sizes * (sizes - 1) // 2 if pairs else sizes
+    return int(np.minimum(sizes, messages).sum()) + SPARE
+
+
+def count_messages(users: Side, messages: int, words: Words, counts: Longs, *, pairs: bool) -> int:
+    """Add at most `messages` distinct own buckets of each user to `counts`.
+
+    `users`: items of each user. Buckets are items, or `pairs` of them as on a device. `words`:
+    uniform, `words_needed` of them. `counts`: shape (buckets,). Returns the number of messages,
+    which uniform ones fill up to `messages` per user.
+    """
+    return int(_count_messages(users.start, users.other, messages, words, counts, pairs))
+
+
+@njit(nogil=True, cache=True)
+def _count_messages(
+    start: Longs,
+    items: NDArray[np.int32],
+    messages: int,
+    words: Words,
+    counts: Longs,
+    pairs: bool,
+) -> int:
+    at, sent = 0, 0
+    for user in range(len(start) - 1):
+        first = start[user]
+        size = start[user + 1] - first
+        if pairs:
+            size = size * (size - 1) // 2
+        chosen = set([np.int64(-1)])  # noqa: C405  # numba infers its type from a list
+        for last in range(max(size - messages, 0), size):
+            limit = np.uint64(last + 1)
+            # The rest of 2^64 divided by the limit, which is that of 2^64 - limit.
+            rest = (np.uint64(0) - limit) % limit
+            while words[at] > np.uint64(0xFFFFFFFFFFFFFFFF) - rest:
+                at += 1
+            index = np.int64(words[at] % limit)
+            at += 1
+            if index in chosen:
+                index = np.int64(last)
+            chosen.add(index)
+            counts[_bucket(items[first:], index, pairs)] += 1
+            sent += 1
+    return sent
+
+
+@njit(nogil=True, cache=True)
+def _bucket(items: NDArray[np.int32], index: int, pairs: bool) -> int:
+    """Return the bucket of an item, or of the pair with this index among pairs of the items."""
+    if not pairs:
+        return np.int64(items[index])
+    high = np.int64((1 + np.sqrt(1 + 8 * index)) // 2)
+    while high * (high - 1) // 2 > index:
+        high -= 1
+    while (high + 1) * high // 2 <= index:
+        high += 1
+    one, other = np.int64(items[index - high * (high - 1) // 2]), np.int64(items[high])
+    low, top = min(one, other), max(one, other)
+    return top * (top + 1) // 2 + low

@@ -1,0 +1,87 @@
+"""Bundle of a device in one round of shuffled messages: its draws, before they are sealed.
+
+The round `items` has a bucket per item. The round `pairs` has a bucket per pair i < j of the n most
+frequent items, the *head*, and n buckets (i, i), the *decoys*, which no device has. Item and pair
+(i, j) of the head have the bucket j (j + 1) / 2 + i, so a head of n items has n (n + 1) / 2.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from tacit.channels.table import Words, secret_word
+from tacit.errors import RequestError
+from tacit.privacy.shuffled_messages import ShuffledRound
+
+WORDS = 1 << 64
+
+
+def pair_bucket(first: int, second: int) -> int:
+    """Return the bucket of two items, by their indices in the head. Equal indices: a decoy.
+
+    >>> pair_bucket(0, 0), pair_bucket(1, 0), pair_bucket(1, 1), pair_bucket(0, 2)
+    (0, 1, 2, 3)
+    """
+    low, high = sorted((first, second))
+    return high * (high + 1) // 2 + low
+
+
+def pair_buckets(items: Sequence[int]) -> list[int]:
+    """Return the buckets of all pairs of a user's distinct `items`, indices in the head.
+
+    >>> pair_buckets([4, 0, 2])
+    [10, 12, 3]
+    """
+    return [pair_bucket(low, high) for at, high in enumerate(items) for low in items[:at]]
+
+
+def draw_bundle(
+    own: Sequence[int], shuffled: ShuffledRound, words: Words = secret_word
+) -> list[int]:
+    """Return the M + D messages of one device, in random order.
+
+    `own`: distinct buckets of the user. M of them are drawn, or all if there are fewer, and uniform
+    buckets fill up to M. The length does not depend on `own`. `words` is replaced in tests only.
+
+    Raises `RequestError` for buckets that are not distinct, or not in the round.
+    """
+    buckets = shuffled.buckets
+    if len(set(own)) < len(own) or not all(0 <= bucket < buckets for bucket in own):
+        raise RequestError(
+            f"own must contain distinct buckets from 0 to {buckets - 1}; a bucket that is sent "
+            "twice costs more than the certificate states."
+        )
+    # Distinct buckets: the privacy loss of two equal messages exceeds that of two different ones.
+    chosen = [own[index] for index in subset(len(own), shuffled.messages, words)]
+    # Uniform on all buckets, own ones included. Dummies are the noise of the certificate, whose
+    # number does not depend on the profile. Fills hide how many buckets the user has.
+    uniform = shuffled.messages - len(chosen) + shuffled.dummies
+    messages = chosen + [below(buckets, words) for _ in range(uniform)]
+    return list(_permuted(messages, words))
+
+
+def below(limit: int, words: Words) -> int:
+    """Return a uniform integer from 0 to `limit` - 1, exactly: words of the last part are redrawn.
+
+    How often words are redrawn does not depend on any data.
+    """
+    accepted = WORDS - WORDS % limit
+    while (word := words()) >= accepted:
+        pass
+    return word % limit
+
+
+def subset(size: int, most: int, words: Words) -> set[int]:
+    """Return a uniform set of min(`most`, `size`) indices below `size` (Floyd's algorithm)."""
+    chosen = set[int]()
+    for last in range(max(size - most, 0), size):
+        index = below(last + 1, words)
+        chosen.add(last if index in chosen else index)
+    return chosen
+
+
+def _permuted(messages: list[int], words: Words) -> Iterator[int]:
+    """Yield the messages in uniform order (Fisher and Yates). The order carries no information."""
+    rest = list(messages)
+    while rest:
+        index = below(len(rest), words)
+        rest[index], rest[-1] = rest[-1], rest[index]
+        yield rest.pop()

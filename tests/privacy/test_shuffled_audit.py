@@ -1,0 +1,73 @@
+"""A canary audit of shuffled messages is below the certificate, and above it for planted bugs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from tacit.audit.channel_audits import log_odds_bound
+from tacit.device.bundle import draw_bundle
+from tacit.privacy.shuffled_messages import ShuffledRound, calibrated
+
+EPSILON, DELTA, DEVICES, DRAWS = 1.0, 0.03, 100, 1_000_000
+SHAPE = ShuffledRound(buckets=60, messages=2)
+(ROUND,) = calibrated([SHAPE], [1.0], devices=DEVICES, epsilon=EPSILON, delta=DELTA)
+DUMMIES, FILLS = ROUND.dummies * DEVICES, ROUND.messages * DEVICES
+
+
+def counts(own: Sequence[int], background: int, rng: np.random.Generator) -> np.ndarray:
+    """Counts of the first six buckets over many batches, other devices' own messages removed."""
+    cells = np.full(7, 1 / ROUND.buckets)
+    cells[-1] = 1 - cells[:-1].sum()
+    uniform = rng.multinomial(background, cells, DRAWS)[:, :-1]
+    return uniform + np.bincount(own, minlength=6)
+
+
+def lower_bound(mine: Sequence[int], other: Sequence[int], background: int) -> float:
+    """Lower bound on epsilon at `DELTA` with 99 % confidence, from draws of two profiles.
+
+    The event is a likelihood ratio above the largest certified one. delta is subtracted from its
+    probability under the first profile.
+    """
+    rng = np.random.default_rng(1)
+
+    def hits(own: Sequence[int]) -> int:
+        k = np.maximum(counts(own, background, rng), 1e-9)
+        added, removed = np.bincount(mine, minlength=6), np.bincount(other, minlength=6)
+        return int((np.log(k) @ (added - removed) > EPSILON).sum())
+
+    first, second = hits(mine), hits(other)
+    shifted = first - DELTA * DRAWS
+    return float(log_odds_bound(int(shifted), second, DRAWS, 0.005))
+
+
+def test_audit_of_the_certified_round_stays_below():
+    bound = lower_bound([0, 1], [2, 3], DUMMIES)
+    assert 0.75 * EPSILON < bound <= EPSILON
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "background"),
+    [
+        pytest.param([0, 1], [2, 3], DUMMIES * 4 // 5, id="a fifth of the dummies missing"),
+        pytest.param([0, 0], [2, 2], DUMMIES, id="own buckets with replacement"),
+        pytest.param([0, 1, 2], [3, 4, 5], DUMMIES, id="three messages, two certified"),
+        pytest.param([0, 1], [2, 3], DUMMIES - FILLS, id="fills of others counted as noise"),
+    ],
+)
+def test_audit_rejects_planted_bugs(mine, other, background):
+    assert lower_bound(mine, other, background) > EPSILON
+
+
+def test_audited_counts_are_those_of_devices():
+    """Means and variances of the counts of real bundles of a batch of five devices."""
+    small = ShuffledRound(buckets=12, messages=2, dummies=8)
+    batches = np.zeros((2_000, 12))
+    for batch in batches:
+        for own in ([0, 1], [2, 3, 4], [5], [], [6, 7]):
+            np.add.at(batch, draw_bundle(own, small), 1)
+    uniform = (5 * 8 + 3) / 12
+    expected = np.array([1, 1, 2 / 3, 2 / 3, 2 / 3, 1, 1, 1, 0, 0, 0, 0]) + uniform
+    spread = np.sqrt(uniform * 11 / 12 + np.array([0, 0, 2 / 9, 2 / 9, 2 / 9, *[0] * 7]))
+    assert np.abs((batches.mean(0) - expected) / spread * np.sqrt(2_000)).max() < 5
+    assert batches.std(0) == pytest.approx(spread, rel=0.08)
