@@ -188,7 +188,7 @@ def _count_messages(
 
 
 @njit(nogil=True, cache=True)
-def _bucket(items: NDArray[np.int32], index: int, pairs: bool) -> int:
+def _bucket(items: NDArray[np.int32], index: np.int64, pairs: bool) -> np.int64:
     """Return the bucket of an item, or of the pair with this index among pairs of the items."""
     if not pairs:
         return np.int64(items[index])
