@@ -43,13 +43,33 @@ SHIFT = int(os.environ.get("TACIT_TEST_SEED", "0"))
 """Shifts every seed of NumPy's generators, so that tests run on other data."""
 
 
-def shifted(seed=None, seeded=np.random.default_rng):
+SEEDED = np.random.default_rng
+
+
+def shifted(seed=None):
     """The generator of another seed for each seed that is a number."""
-    return seeded((seed, SHIFT) if isinstance(seed, int | np.integer) else seed)
+    return SEEDED((seed, SHIFT) if isinstance(seed, int | np.integer) else seed)
 
 
-if SHIFT:
-    np.random.default_rng = shifted
+class UnshiftedExamples:
+    """Examples of the documents print exact figures, so that they run on their own seeds."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        if isinstance(item, pytest.Function):
+            return (yield)
+        np.random.default_rng = SEEDED
+        try:
+            return (yield)
+        finally:
+            np.random.default_rng = shifted
+
+
+def pytest_configure(config) -> None:
+    if SHIFT:
+        np.random.default_rng = shifted
+        config.pluginmanager.register(UnshiftedExamples())
+
 
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no clock")
