@@ -35,6 +35,7 @@ from tacit.cli.evaluating.split_domains import split_domains
 from tacit.cli.inspecting import channel
 from tacit.cli.inspecting.check import check
 from tacit.cli.inspecting.members import members
+from tacit.cli.learning.export import export
 from tacit.cli.learning.fit import fit
 from tacit.cli.learning.recommend import recommend
 from tacit.cli.options import interruptible
@@ -84,7 +85,7 @@ PANELS = {
         download,
     ),
     "Collect and publish": (task, perturb, collect, serve, simulate, label),
-    "Learn and recommend": (fit, recommend),
+    "Learn and recommend": (fit, recommend, export),
     "Inspect": (check,),
 }
 """Commands by panel of `tacit --help`, in the order in which they are shown."""

@@ -23,7 +23,7 @@ from tacit.errors import RequestError
 from tacit.experiments import results
 from tacit.experiments.guarantee_text import claims, plugged
 from tacit.experiments.results import ResultRow
-from tacit.models.fitted import Fitted
+from tacit.models import load
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.wire import item_model, list_model
 from tacit.wire.item_model import ItemModel
@@ -262,5 +262,6 @@ def _guarantee_of(path: Path, content: bytes) -> tuple[Guarantee, str]:
         item_map = ItemMap.load(path)
         sizes = f"{item_map.first} source and {len(item_map.means)} target items"
         return item_map.guarantee, f"{item_map.model} over {sizes}"
-    fitted = Fitted.load(path)
+    fitted = load(path)
+    assert not isinstance(fitted, ListModel), "recognized by its content above"
     return fitted.guarantee, f"{fitted.model} over {len(fitted.item_ids)} items"

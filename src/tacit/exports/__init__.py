@@ -1,0 +1,1 @@
+"""Published models in formats of other tools: ONNX, safetensors, Parquet, and a model card."""
