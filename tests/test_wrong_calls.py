@@ -79,7 +79,7 @@ WRONG = [
     (lambda: Guarantee.from_dict(PROMISE | {"hue": 3}), "This guarantee has an unknown 'hue'; pass the result of `to_dict`."),
     (lambda: Guarantee.from_dict("epsilon"), "Expected a guarantee, got str; pass the result of `to_dict`."),
     (lambda: Guarantee.from_dict(PROMISE | {"unit": "star"}), "unit must be one of none, value, slot, user, got 'star'."),
-    (lambda: Guarantee(epsilon="1", unit="value", trust="me", released="it"), "trust must be one of nobody, curator, everybody, got 'me'."),
+    (lambda: Guarantee(epsilon="1", unit="value", trust="me", released="it"), "trust must be one of nobody, shuffler, curator, everybody, got 'me'."),
     # Plans and reports
     (lambda: Rated("duchi"), "Expected a channel, got str; pass what `compile_channel` returns."),
     (lambda: Rated([CHANNEL, 3]), "Expected a channel, got int; pass what `compile_channel` returns."),

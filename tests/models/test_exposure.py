@@ -33,16 +33,19 @@ def fitted(request):
 
 
 def test_scores_are_the_projection_on_leading_singular_vectors_of_all_scores():
-    """Beside a dense decomposition; entries are rounded by at most 1 / 127 relative to the root."""
+    """Against a dense decomposition. Entries are rounded by at most 1 / 127 relative to the root.
+
+    Over 16 seeds the relative error is .007 to .015, and .045 to .069 without four directions.
+    """
     ease = EASE(ridge=20.0).fit(interactions(TRUE))
     X, B = ease.presence.reported.toarray(), ease.weights.between.astype(np.float64)
     V = np.linalg.svd(X @ B)[2][:DIRECTIONS].T
     middle = V.T @ B @ V
     expected = X @ V @ (middle + middle.T) @ V.T / 2
     scores = compressed(ease).weights.scores(ease.presence.reported.astype(np.float32))
-    assert np.abs(scores - expected).max() < 0.02 * np.abs(expected).max()
+    assert np.linalg.norm(scores - expected) < 0.025 * np.linalg.norm(expected)
     unlike = X @ V[:, :-4] @ (middle + middle.T)[:-4, :-4] @ V[:, :-4].T / 2
-    assert np.abs(scores - unlike).max() > 0.05 * np.abs(expected).max()
+    assert np.linalg.norm(scores - unlike) > 0.03 * np.linalg.norm(expected)
 
 
 def test_rounded_entries_are_signed_squares_of_bytes():

@@ -18,10 +18,24 @@ device does."""
 
 
 def model_card(path: Path) -> str:
-    """Return the card of a model file of `tacit fit` or of a collector.
+    """Return the card of a model file.
 
-    The guarantee is that of the label, as stated by the provider. Raises `DataError` for a damaged
-    model, and `RequestError` for another file.
+    Parameters
+    ----------
+    path
+        File of `tacit fit` or of a collector. The card names it, and its SHA-256.
+
+    Returns
+    -------
+    str
+        Markdown. The guarantee is that of the label, as stated by the provider.
+
+    Raises
+    ------
+    DataError
+        For a damaged model.
+    RequestError
+        For a file that is not a model.
     """
     label = of_model(path)
     sections = (
