@@ -89,3 +89,46 @@ def test_a_preset_names_plan_and_epsilon(films, run, tmp_path):
         status, _, said = run(*bare, *wrong)
         assert status != 0
         assert told in " ".join(said.replace("│", " ").split())
+
+
+@pytest.fixture
+def extend(films, run, tmp_path):
+    """Write a task of two films, and extend it by a catalogue."""
+    assert run(*films, "--provider", "https://films.example")[0] == 0
+
+    def extended(text, *options):
+        (tmp_path / "more.csv").write_text(text)
+        more = ("task", tmp_path / "more.csv", "--extend", tmp_path / "task.json")
+        return run(*more, "-o", tmp_path / "more.json", *options)
+
+    return extended
+
+
+def test_a_task_is_extended_by_the_items_that_it_does_not_have(extend, run, tmp_path):
+    status, _, message = extend("item,title\n8,Cure\n7,Alien 3\n6,Diva\n")
+    first = loads((tmp_path / "task.json").read_bytes())
+    task = loads((tmp_path / "more.json").read_bytes())
+    assert status == 0
+    assert f"2 new items, 4 in all. Address {task.address}" in message
+    assert task == first.extended([8, 6], ["Cure", "Diva"])
+    again = ("task", tmp_path / "more.csv", "--extend", tmp_path / "more.json")
+    status, _, message = run(*again, "-o", tmp_path / "third.json")
+    assert status == 1
+    assert "has no item that the task does not have" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("item\n8\n", (), "1 of 1 new items have no title"),
+        ("item,title\nx,Cure\n", (), "all numbers or all strings"),
+        ("item,title\n8,Cure\n", ("--epsilon", "2"), "--epsilon cannot be changed by --extend"),
+        ("item,title\n8,Cure\n", ("--plan", "catalogue"), "--plan cannot be changed by --extend"),
+        ("user,item,rating\n1,8,5\n", (), "contains ratings"),
+    ],
+)
+def test_what_does_not_extend_a_task_is_refused(extend, tmp_path, text, options, message):
+    status, _, errors = extend(text, *options)
+    assert status == 1
+    assert message in errors
+    assert not (tmp_path / "more.json").exists()

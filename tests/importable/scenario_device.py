@@ -170,7 +170,7 @@ def export(life):
 
 def placed(task):
     """What is exported of a task, by place; whether each report of an epoch waits."""
-    items = HELD["tasks"][NAMES[task["task"]]]["items"]
+    items = SPELLED["items"](HELD, NAMES[task["task"]])
     found = {
         key: [[items.index(item), *rest] for item, *rest in task[key]]
         for key in ("ratings", "answers", "reported")

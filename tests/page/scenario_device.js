@@ -27,20 +27,24 @@ import { Memory, PROVIDER, former } from "./world.js";
 /** @typedef {{ id: string, epsilon: string }} Table */
 
 /** @type {{ secrets: string[], words: string[], tables: { [name: string]: Table },
- *   tasks: { [name: string]: { channels: string[] } }, scenarios: Scenario[],
+ *   tasks: { [name: string]: { channels?: string[], extends?: string, items: unknown,
+ *     titles: unknown } }, scenarios: Scenario[],
  *   bodies: { [name: string]: string[] } }} */
 export const HELD = JSON.parse(
   readFileSync(new URL("../vectors/device_scenarios.json", import.meta.url), "utf8"),
 );
-const DOCUMENTS = new Map(
-  Object.entries(HELD.tasks).map(([name, task]) => {
-    const channels = task.channels.map((table) => HELD.tables[table]);
-    return [name, JSON.stringify({ ...task, channels })];
-  }),
-);
+/** @type {Map<string, string>} */
+const DOCUMENTS = new Map();
 /** @type {Map<string, string>} */
 export const ADDRESSES = new Map();
-for (const [name, document] of DOCUMENTS) ADDRESSES.set(name, await address(document));
+for (const [name, { extends: before, ...task }] of Object.entries(HELD.tasks)) {
+  const channels = task.channels?.map((table) => HELD.tables[table]);
+  const parent = ADDRESSES.get(before ?? "");
+  const fields = before === undefined ? { ...task, channels } : { format: "tacit-extension-1", parent, ...task };
+  const line = JSON.stringify(fields);
+  DOCUMENTS.set(name, before === undefined ? line : `${DOCUMENTS.get(before)}\n${line}`);
+  ADDRESSES.set(name, await address(line));
+}
 const NAMES = new Map([...ADDRESSES].map(([name, found]) => [found, name]));
 export const QUIET = {
   ...{ stored: 0, waiting: 0, given_up: 0, late: 0, refused: 0, erased: 0, erasing: 0 },

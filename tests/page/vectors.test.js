@@ -147,13 +147,18 @@ test("origins, in their one spelling", () => {
 
 /**
  * @param {import("../../src/tacit/page/device/documents/task.js").Task} task
- * @param {{ provider: string | null, question: string, uncovered?: string[],
+ * @param {{ provider: string | null, question: string, uncovered?: string[], root?: string,
+ *   ancestors?: string[], items?: (string | number)[], titles?: string[] | null,
  *   epochs: [number, number][],
  *   chosen: { [most: string]: string },
  *   people: { secret: string, person: string, ids: [number, number | null, string][],
  *     asked: number[], key?: string }[] }} said
  */
-async function agreeOnTask(task, { provider, question, uncovered = [], epochs, chosen, people }) {
+async function agreeOnTask(task, { provider, question, uncovered = [], ...said }) {
+  const { epochs, chosen, people, root, ancestors, items, titles } = said;
+  assert.equal(task.root, root ?? task.address);
+  assert.deepEqual(task.ancestors, ancestors ?? (provider === null ? [] : [question]));
+  if (items !== undefined) assert.deepEqual([task.items, task.titles], [items, titles]);
   assert.deepEqual([task.provider, task.question], [provider, question]);
   assert.deepEqual(task.uncovered, uncovered);
   for (const [now, epoch] of epochs) assert.equal(wireTask.epoch(task, now), epoch);
@@ -163,13 +168,13 @@ async function agreeOnTask(task, { provider, question, uncovered = [], epochs, c
   }
   for (const { secret, person: wanted, ids, asked: places, key: erasing } of people) {
     const own = await key(Uint8Array.from(Buffer.from(secret, "hex")));
-    const me = await person(own, task.address, provider);
+    const me = await person(own, task.root, provider);
     assert.equal(erasing === undefined, provider === null);
     if (provider !== null)
-      assert.equal(hexadecimal(await erasureKey(own, task.address, provider)), erasing);
+      assert.equal(hexadecimal(await erasureKey(own, task.root, provider)), erasing);
     assert.equal(me, wanted);
     for (const [epoch, place, id] of ids)
-      assert.equal(await reportId(own, task.address, epoch, place, provider), id);
+      assert.equal(await reportId(own, task.root, epoch, place, provider), id);
     assert.deepEqual(await asked(task, me), places);
   }
 }

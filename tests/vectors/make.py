@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -221,10 +222,42 @@ def tasks() -> list[dict[str, Any]]:
         marking("sample:3", provider="https://films.example"),
         asking("catalogue", provider="https://films.example", uncovered=("the catalogue",)),
         asking("rated", uncovered=tuple(PARTS.values())),
+        *_extended_tasks(),
     ]
     documents = [task.document.decode() for task in good]
     documents += [*_forged_tasks(documents[0]), "[]", "{"]
+    documents += _forged_extensions()
     return [_read(document) for document in documents]
+
+
+def _extended_tasks() -> list[Task]:
+    """A first task with titles and one without, extended once and twice."""
+    named = asking("rated", provider="https://films.example")
+    once = named.extended(["new", "日本 2"], ["Neu\n\u2028", ""])
+    bare = asking("rated", provider="https://films.example", titles=None, items=(1, 2, 3))
+    return [once, once.extended(["9"], ["Neun"]), bare.extended([7]).extended([5, 6])]
+
+
+def _forged_extensions() -> list[str]:
+    """Extensions of other tasks, of what cannot be extended, and in another notation."""
+    once = _extended_tasks()[0]
+    first, second = once.document.decode().split("\n")
+    fields = json.loads(second)
+    slots = asking("sample:3", provider="https://films.example")
+    nobody = asking("rated")
+    changes: list[dict[str, Any]] = [
+        {"format": "tacit-extension-2"}, {"format": "tacit-task-2"}, {"parent": "0" * 64},
+        {"parent": once.question}, {"items": []}, {"items": [7, 8]}, {"items": ["7a", "x"]},
+        {"items": ["x", "x"]}, {"items": ["x"]}, {"titles": None}, {"titles": ["x"]},
+        {"titles": ["x", "y", "z"]}, {"name": "Films"}, {"items": "ab"}, {"items": ["", "x"]},
+    ]  # fmt: skip
+    lines = [spelled({**fields, **change}) for change in changes]
+    lines += [json.dumps(fields), second + " ", "", "{}", second + "\n", second + "\n" + second]
+    forged = ["\n".join((first, line)) for line in lines]
+    for other in (slots, nobody):
+        known = {"parent": other.address, "items": ["x"], "titles": ["x"]}
+        forged.append(other.document.decode() + "\n" + spelled(fields | known))
+    return [*forged, "\n" + first, second, second + "\n" + first]
 
 
 def _forged_tasks(good: str) -> list[str]:
@@ -337,7 +370,7 @@ def _forged_providers() -> list[str]:
 
 
 def _read(document: str) -> dict[str, Any]:
-    address = wire_task.sha256(document.encode()).hexdigest()
+    address = sha256(document.encode().rpartition(b"\n")[2]).hexdigest()
     read = {"task": document, "address": address}
     said = verdict(lambda: wire_task.loads(document.encode(), address))
     if said["verdict"] != "holds":
@@ -346,6 +379,8 @@ def _read(document: str) -> dict[str, Any]:
     return read | said | {
         "provider": task.provider,
         "question": task.question,
+        **({"root": task.root, "ancestors": task.ancestors, "items": task.items,
+            "titles": task.titles} if task.lineage else {}),
         **({"uncovered": list(task.uncovered)} if task.uncovered else {}),
         "epochs": [[now, task.epoch(now)] for now in (-100, 999, 999.5, 1000, 87_399.9, 10**9)],
         "chosen": {
@@ -357,7 +392,7 @@ def _read(document: str) -> dict[str, Any]:
 
 
 def _names(task: Task, secret: bytes) -> dict[str, Any]:
-    where, provider = task.address, task.provider
+    where, provider = task.root, task.provider
     me = person(secret, where, provider)
     places = (0, 5) if task.plan == "rated" else (None,)
     ids = [[e, p, report_id(secret, where, e, p, provider)] for e in (0, 17) for p in places]

@@ -24,14 +24,32 @@ def spelled(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def document(held: Held, task: str) -> str:
-    """The one spelling of a task, with the tables that it names."""
+def first(held: Held, task: str) -> str:
+    """The name of the task that a chain of extensions began with."""
+    while "extends" in held["tasks"][task]:
+        task = held["tasks"][task]["extends"]
+    return task
+
+
+def items(held: Held, task: str) -> list[Any]:
+    """The items of a task, those that it extends first."""
     fields = held["tasks"][task]
+    before = items(held, fields["extends"]) if "extends" in fields else []
+    return before + fields["items"]
+
+
+def document(held: Held, task: str) -> str:
+    """The one spelling of a task, with the tables that it names; an extension is one more line."""
+    fields = held["tasks"][task]
+    if "extends" in fields:
+        added = {key: fields[key] for key in ("items", "titles")}
+        head = {"format": "tacit-extension-1", "parent": address(held, fields["extends"])}
+        return document(held, fields["extends"]) + "\n" + spelled(head | added)
     return spelled(fields | {"channels": [held["tables"][name] for name in fields["channels"]]})
 
 
 def address(held: Held, task: str) -> str:
-    return sha256(document(held, task).encode()).hexdigest()
+    return sha256(document(held, task).split("\n")[-1].encode()).hexdigest()
 
 
 def mac(held: Held, secret: int, text: str) -> bytes:
@@ -39,11 +57,13 @@ def mac(held: Held, secret: int, text: str) -> bytes:
 
 
 def erasure_key(held: Held, secret: int, task: str) -> bytes:
+    task = first(held, task)
     provider = held["tasks"][task]["provider"]
     return mac(held, secret, f"tacit-person-2\n{provider}\n{address(held, task)}")
 
 
 def person(held: Held, secret: int, task: str) -> str:
+    task = first(held, task)
     if "provider" in held["tasks"][task]:
         whole = sha256(erasure_key(held, secret, task)).digest()
     else:
@@ -52,6 +72,7 @@ def person(held: Held, secret: int, task: str) -> str:
 
 
 def report_id(held: Held, secret: int, task: str, epoch: int, slot: int | str) -> str:
+    task = first(held, task)
     provider = held["tasks"][task].get("provider")
     head = f"tacit-report-2\n{provider}" if provider else "tacit-report-1"
     return mac(held, secret, f"{head}\n{address(held, task)}\n{epoch}\n{slot}")[:16].hex()
@@ -71,7 +92,7 @@ def symbol(table: Held, value: str | None, word: str) -> int:
 def report(held: Held, names: tuple[int, str], said: list[Any]) -> str:
     """The bytes of one report; a cell of a store from before states its symbol after its value."""
     epoch, name, *cells = said
-    table, rated = held["tables"][name], held["tasks"][names[1]]["plan"] == "rated"
+    table, rated = held["tables"][name], held["tasks"][first(held, names[1])]["plan"] == "rated"
     width = len(str(len(table["outputs"]) - 1))
     drawn = [
         rest[1] if rest[0] is None else symbol(table, value, held["words"][rest[0]])

@@ -8,7 +8,8 @@ import pytest
 
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.privacy.guarantee import PARTS
-from tacit.wire.task import FORMATS, loads
+from tacit.wire.catalogue import MOST_EXTENSIONS, AddedItems
+from tacit.wire.task import FORMATS, documents, loads
 
 
 def altered(task, **changes) -> bytes:
@@ -199,3 +200,71 @@ def test_a_large_report_is_refused(ask):
     assert ask("sample:4096", items=range(5000)).cells == 4096
     with pytest.raises(RequestError, match="at most 4096 cells, got 5000"):
         ask("catalogue", items=range(5000))
+
+
+ROOT = {"provider": "https://films.example"}
+
+
+@pytest.mark.parametrize("titles", [None, ("Ängste", "a\nb", '"quoted"', "\u2028", "日本", "")])
+def test_an_extension_is_a_line_that_adds_items(ask, titles):
+    first = ask(titles=titles, **ROOT)
+    new = None if titles is None else ["x\ny", ""]
+    once = first.extended([7, 8], new)
+    twice = once.extended([9], None if titles is None else ["z"])
+    lines = twice.document.split(b"\n")
+    assert [sha256(line).hexdigest() for line in lines] == [
+        first.address, once.address, twice.address
+    ]  # fmt: skip
+    assert twice.document.startswith(once.document + b"\n")
+    assert loads(twice.document, twice.address) == twice
+    assert loads(once.document, once.address) == once
+    assert twice.items == (*first.items, 7, 8, 9)
+    assert twice.titles == (None if titles is None else (*titles, "x\ny", "", "z"))
+    assert (twice.root, twice.question) == (first.address, first.question)
+    assert twice.ancestors == (first.question, first.address, once.address)
+    assert documents(twice) == {each.address: each.document for each in (first, once, twice)}
+    assert documents(first) == {first.address: first.document}
+    kept = {"channels", "scale", "plan", "start", "window", "provider", "name", "retention_days"}
+    assert all(getattr(twice, name) == getattr(first, name) for name in kept)
+
+
+def test_the_address_of_the_last_line_authenticates_all_lines(ask):
+    task = ask(**ROOT).extended([7]).extended([8])
+    first, second, third = task.document.split(b"\n")
+    other = ask(name="Movies", **ROOT).document
+    skipped = second.replace(b"[7]", b"[6]")
+    for lines in ([other, second, third], [first, skipped, third], [first, third]):
+        with pytest.raises(DataError, match="name its task"):
+            loads(b"\n".join(lines), task.address)
+    with pytest.raises(CertificateError, match="changed in transit"):
+        loads(b"\n".join([first, second]), task.address)
+
+
+@pytest.mark.parametrize(
+    ("root", "items", "titles", "message"),
+    [
+        ({}, [7], None, "names no provider cannot be extended"),
+        ({"plan": "catalogue", **ROOT}, [7], None, "only a task of the plan rated"),
+        ({"plan": "sample:3", **ROOT}, [7], None, "only a task of the plan rated"),
+        (ROOT, [], None, "must add at least one item"),
+        (ROOT, [100], None, "an item id occurs twice"),
+        (ROOT, ["x"], None, "all numbers or all strings"),
+        (ROOT, [7], ["Alien"], "which has no titles"),
+        ({"titles": ("a",) * 6, **ROOT}, [7], None, "which has titles"),
+        ({"titles": ("a",) * 6, **ROOT}, [7], [], "one title per item"),
+    ],
+)
+def test_what_does_not_extend_a_task_is_refused(ask, root, items, titles, message):
+    with pytest.raises(RequestError, match=message):
+        ask(**root).extended(items, titles)
+
+
+def test_a_task_has_at_most_a_thousand_extensions(ask):
+    task = ask(**ROOT)
+    lines, parent = [task.document], task.address
+    for item in range(MOST_EXTENSIONS + 1):
+        lines.append(AddedItems(parent, (1000 + item,), None).document)
+        parent = sha256(lines[-1]).hexdigest()
+    assert len(loads(b"\n".join(lines[:-1])).items) == 6 + MOST_EXTENSIONS
+    with pytest.raises(DataError):
+        loads(b"\n".join(lines))

@@ -261,8 +261,8 @@ class Client:
 
     def _meet(self, task: Task | None) -> None:
         if task is not None and (self._known is None or self._known[0].address != task.address):
+            number, task = self._provider.adopt(task)
             places = {str(item): index for index, item in enumerate(task.items)}
-            number = self._provider.adopt(task)
             check_rows(self._store.db, number, task)
             self._known = task, number, places
 

@@ -22,12 +22,12 @@ FORGIVEN = 100_000.0
 
 ADOPT = """
 INSERT INTO task (question, origin, named, address, provider, document)
-VALUES (?1, ?2, ?3, ?3, ?4, ?5)
-ON CONFLICT (question, origin) DO UPDATE SET address = ?3, provider = ?4, document = ?5,
+VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT (question, origin) DO UPDATE SET address = ?4, provider = ?5, document = ?6,
     named = CASE WHEN EXISTS (SELECT 1 FROM report WHERE report.task = number)
             THEN named ELSE ?3 END
 """
-"""A name with reports is kept; until then names are those of the last task."""
+"""A name with reports is kept; until then names are those of the last first task."""
 
 
 class Named(NamedTuple):
@@ -58,19 +58,23 @@ class Provider:
             (self._url, self._get("task")),
         ).fetchall()
 
-    def adopt(self, task: Task) -> int:
-        """Make a verified task the current one. Returns its number in the store.
+    def adopt(self, task: Task) -> tuple[int, Task]:
+        """Make a verified task the current one. Returns its number in the store, and the task.
 
         The same question of the same provider keeps its number, and with it ratings, answers and
-        names, in either format: nothing is drawn twice because of a format. A model of another
-        question is dropped: its ids may have another meaning.
+        names, in either format: nothing is drawn twice because of a format. So does a task that
+        extends the stored one, in which an item has the same index. If the stored task extends
+        `task`, it stays the current one. A model of another question is dropped: its ids may have
+        another meaning.
 
-        Raises `CertificateError` for a task that names another provider, `RequestError` for one
-        that names none and was received from another provider before.
+        Raises `CertificateError` for a task that names another provider, and for one that extends
+        an ancestor of the stored task in another way. Raises `RequestError` for a task that names
+        no provider and was received from another one before.
         """
         with self.store.transaction():
             self._refuse_another_s(task)
-            values = (task.question, self.origin, task.address, self._url, task.document)
+            task = self._latest(task)
+            values = (task.question, self.origin, task.root, task.address, self._url, task.document)
             self.store.db.execute(ADOPT, values)
             number = self._one(
                 "SELECT number FROM task WHERE question = ? AND origin = ?", *values[:2]
@@ -78,7 +82,7 @@ class Provider:
             if number != self._get("task"):
                 self._set("model", None)
                 self._set("task", number)
-        return number
+        return number, task
 
     def named(self, number: int) -> Named:
         """Return the pseudonym inputs of the task with this number."""
@@ -103,6 +107,25 @@ class Provider:
         before = loads(later).predecessor if later else None
         return before and before.document
 
+    def _latest(self, task: Task) -> Task:
+        """Return the stored task of the same question if it extends `task`, else `task`.
+
+        With two extensions of one task, an index could mean two items: the device would report
+        ratings of one item as those of the other.
+        """
+        query = "SELECT document FROM task WHERE question = ? AND origin = ?"
+        document = self._one(query, task.question, self.origin)
+        stored = task if document is None else loads(document)
+        if stored.lineage is not None and task.address in stored.ancestors:
+            return stored
+        is_extension = stored.address in (*task.ancestors, task.address)
+        if not is_extension and (stored.lineage is not None or task.lineage is not None):
+            raise CertificateError(
+                f"The provider extended the task {task.root} in two ways, so the device sends "
+                "nothing. Ask the provider to extend the task that devices have."
+            )
+        return task
+
     def _refuse_another_s(self, task: Task) -> None:
         if task.provider not in (None, self.origin):
             raise CertificateError(
@@ -110,7 +133,7 @@ class Provider:
                 f"{self.origin}, so the device sends nothing."
             )
         elsewhere = "SELECT 1 FROM task WHERE named = ? AND origin <> ?"
-        if self._one(elsewhere, task.address, self.origin):
+        if self._one(elsewhere, task.root, self.origin):
             raise RequestError(
                 "This task names no provider, and another provider has sent it before, so both "
                 "would receive the same pseudonym. Use another store, or request the task in the "

@@ -135,13 +135,28 @@ def of_task(task: Task, *, delta: str, found: tuple[AttackFigure, ...] = ()) -> 
         address=task.address,
         asked_by=task.provider,
         leaves=f"A device sends {task_guarantee(task).released}, drawn at random. True ratings "
-        "stay on the device.",
+        f"stay on the device.{_extensions(task)}",
         terms=tuple(_terms(task, delta)),
         unbounded=None if task.hides_presence else UNBOUNDED_TASK,
         keeping=Keeping(
             epoch_seconds=task.epoch_seconds, late_epochs=task.window, days=task.retention_days
         ),
         found=found,
+    )
+
+
+def _extensions(task: Task) -> str:
+    """Return sentences on the items that the provider added and may add."""
+    if task.hides_presence or task.provider is None:
+        return ""
+    added = ""
+    if task.lineage is not None:
+        count = len(task.ancestors) - 1
+        added = f" The provider has added items {count} times, {len(task.items):,} in all."
+    return (
+        f"{added} The provider can add items, and nothing else: ratings of new items are reported "
+        "in the same way and under the same name. A device refuses two different additions to one "
+        "task. That different users get different additions is not prevented."
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any, TypeVar, get_args
 
 from tacit.errors import DataError
 from tacit.privacy.guarantee import Guarantee, Trust, Unit
-from tacit.wire import strict, task
-from tacit.wire.task import MOST_ITEMS
+from tacit.wire import catalogue, strict
+from tacit.wire.catalogue import MOST_ITEMS
 
 PROMISE, DETAILS = (
     ("epsilon", "unit", "trust", "released"),
@@ -32,7 +32,8 @@ def item_ids(known: dict[str, Any], what: str) -> tuple[int | str, ...]:
 
 def item_id(value: Any) -> int | str:
     """Return the id of an item, in any JSON notation of an integer. Raises `ValueError`."""
-    return task.item_id(strict.text(value) if isinstance(value, str) else strict.integral(value))
+    value = strict.text(value) if isinstance(value, str) else strict.integral(value)
+    return catalogue.item_id(value)
 
 
 def hidden(value: Any, items: Sequence[object], what: str) -> tuple[int, ...]:

@@ -6,11 +6,11 @@ another catalogue, title or table than everybody else.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import sha256
-from typing import Any, cast
+from itertools import accumulate
+from typing import Any, NamedTuple, cast
 
 from tacit.channels.table import Channel
 from tacit.channels.thresholds import hash_id, pair_key
@@ -19,31 +19,19 @@ from tacit.privacy.guarantee import PARTS
 from tacit.scale import RatingScale
 from tacit.wire import channel as wire_channel
 from tacit.wire import strict
+from tacit.wire.catalogue import (
+    ITEM_ID_FORM,
+    MOST_EXTENSIONS,
+    MOST_ITEMS,
+    AddedItems,
+    address_of,
+    is_item_id,
+    item_id,
+    load_extension,
+    titles_of,
+)
 from tacit.wire.origin import FORM, is_origin
 from tacit.wire.strict import ENDS
-
-# Item ids: integers that a browser can represent, or short strings.
-
-LONGEST_ID = 200
-"""Most characters of an item id."""
-ITEM_ID_FORM = (
-    f"an item id must be an integer below 2^53 in magnitude or 1 to {LONGEST_ID} characters of text"
-)
-
-
-def is_item_id(value: object) -> bool:
-    """Return whether a value can be the id of an item."""
-    if isinstance(value, str):
-        return 0 < len(value) <= LONGEST_ID
-    return type(value) is int and abs(value) < ENDS
-
-
-def item_id(value: Any) -> int | str:
-    """Return the value if it can be the id of an item; raises `ValueError` otherwise."""
-    if is_item_id(value):
-        return value
-    raise strict.wrong(value)
-
 
 _REST = (
     "scale", "plan", "items", "titles", "channels",
@@ -58,14 +46,25 @@ UNCOVERED = "uncovered"
 """Last key, omitted if its list is empty."""
 LONGEST = 1 << 24
 """Most bytes of a task."""
-MOST_ITEMS, MOST_CELLS, MOST_CHANNELS = 1_000_000, 4096, 16
-WHOLE = ("start", "epoch_seconds", "window", "retention_days")
+MOST_CELLS, MOST_CHANNELS = 4096, 16
 DAY = 86_400
 WHAT = "The task"
 
 _PARTS = tuple(PARTS.values())
 _SAMPLE = re.compile(r"sample:([1-9][0-9]{0,3})")
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
+
+
+class Lineage(NamedTuple):
+    """Ancestors of a task that extends another.
+
+    `document`: of its parent. `ancestors`: the addresses of its question, of the first task and of
+    all extensions, the parent's last. `first`: number of the parent's items.
+    """
+
+    document: bytes
+    ancestors: tuple[str, ...]
+    first: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +79,8 @@ class Task:
     `retention_days` after their epoch closed. `provider`: the origin that reports are sent to, such
     as "https://films.example"; None in a tacit-task-1, which names none. `uncovered`: parts of the
     task that were derived from ratings instead of declared, of `PARTS` and in its order. No
-    guarantee covers what they reveal of those ratings.
+    guarantee covers what they reveal of those ratings. `lineage`: of a task that extends another
+    (`extended`), None for a first task.
 
     Raises `RequestError` for an invalid task, with the reason.
     """
@@ -97,6 +97,7 @@ class Task:
     window: int = 7
     retention_days: int = 365
     uncovered: tuple[str, ...] = ()
+    lineage: Lineage | None = None
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._flaws():
@@ -105,7 +106,7 @@ class Task:
 
     @property
     def format(self) -> str:
-        """ "tacit-task-2" if it names its provider, else "tacit-task-1"."""
+        """ "tacit-task-2" if it names its provider, else "tacit-task-1"; of the first line."""
         return "tacit-task-1" if self.provider is None else "tacit-task-2"
 
     @cached_property
@@ -113,14 +114,43 @@ class Task:
         """The tacit-task-1 that differs from this tacit-task-2 in format and provider alone.
 
         A device that reported to it at this provider has reported to this one, which continues
-        under its name. None for a tacit-task-1.
+        under its name. None for a tacit-task-1, and for a task that extends another.
         """
-        return None if self.provider is None else replace(self, provider=None)
+        if self.provider is None or self.lineage is not None:
+            return None
+        return replace(self, provider=None)
 
     @property
     def question(self) -> str:
-        """Address of the task without its provider: of the predecessor, or its own."""
-        return (self.predecessor or self).address
+        """Address of the first task without its provider: of the predecessor, or its own."""
+        return self.lineage.ancestors[0] if self.lineage else (self.predecessor or self).address
+
+    @property
+    def root(self) -> str:
+        """Address of the first task, under which the names of its users are made."""
+        return self.lineage.ancestors[1] if self.lineage else self.address
+
+    @property
+    def ancestors(self) -> tuple[str, ...]:
+        """Addresses of all tasks that this one continues, the latest last."""
+        if self.lineage is not None:
+            return self.lineage.ancestors
+        return () if self.predecessor is None else (self.question,)
+
+    def extended(self, items: Sequence[int | str], titles: Sequence[str] | None = None) -> "Task":
+        """Return the task that adds `items` to this one, at the end of its catalogue.
+
+        It is the same question to the same users: names, ratings, answers and reports carry over.
+        `titles`: of the new items, required if this task has titles, None otherwise. Raises
+        `RequestError` for items that this task has, and for a task that cannot be extended: one of
+        another plan than "rated", whose reports would grow, or one that names no provider.
+        """
+        if (self.titles is None) != (titles is None):
+            known = "no titles" if self.titles is None else "titles"
+            raise RequestError(f"titles must match the extended task, which has {known}.")
+        lineage = Lineage(self.document, (*self.ancestors, self.address), len(self.items))
+        added = None if self.titles is None else (*self.titles, *(titles or ()))
+        return replace(self, items=(*self.items, *items), titles=added, lineage=lineage)
 
     @property
     def slots(self) -> int | None:
@@ -140,7 +170,12 @@ class Task:
 
     @cached_property
     def document(self) -> bytes:
-        """The task as one line of JSON, keys in the order of `FORMATS`: its unique notation."""
+        """The task as one line of JSON, keys in the order of `FORMATS`: its unique notation.
+
+        A task that extends another is the document of its parent and one more line.
+        """
+        if self.lineage is not None:
+            return self.lineage.document + b"\n" + self._extension(self.lineage).document
         fields: dict[str, Any] = {
             "format": self.format,
             "name": self.name,
@@ -160,8 +195,12 @@ class Task:
 
     @cached_property
     def address(self) -> str:
-        """SHA-256 of `document`, 64 hexadecimal digits."""
-        return sha256(self.document).hexdigest()
+        """SHA-256 of the last line of `document`, 64 hexadecimal digits."""
+        return address_of(self.document.rpartition(b"\n")[2])
+
+    def _extension(self, lineage: Lineage) -> AddedItems:
+        titles = self.titles and self.titles[lineage.first :]
+        return AddedItems(lineage.ancestors[-1], self.items[lineage.first :], titles)
 
     @cached_property
     def item_hashes(self) -> tuple[int, ...]:
@@ -262,6 +301,23 @@ class Task:
                 f"uncovered must list some of {', '.join(_PARTS)}, in this order and each once",
             ),
         )
+        yield from self._flaws_of_extension()
+
+    def _flaws_of_extension(self) -> Iterator[tuple[bool, str]]:
+        if self.lineage is None:
+            return
+        yield from (
+            (self.plan != "rated", "only a task of the plan rated can be extended"),
+            (
+                self.provider is None,
+                "a task that names no provider cannot be extended; write a new one",
+            ),
+            (self.lineage.first >= len(self.items), "an extension must add at least one item"),
+            (
+                len(self.lineage.ancestors) > MOST_EXTENSIONS + 1,
+                f"it must have at most {MOST_EXTENSIONS} extensions",
+            ),
+        )
 
 
 def loads(document: bytes, address: str | None = None) -> Task:
@@ -270,10 +326,18 @@ def loads(document: bytes, address: str | None = None) -> Task:
     `address`: the requested address. Raises `DataError` if the document is malformed or not in its
     unique notation, `CertificateError` if it does not match the address or a certificate fails.
     """
-    if address is not None and sha256(document).hexdigest() != address:
+    first, *lines = document.split(b"\n", MOST_EXTENSIONS + 1)
+    if address is not None and address_of((first, *lines)[-1]) != address:
         raise CertificateError(
             f"The task does not match its address {address[:64]}: it was changed in transit."
         )
+    if len(document) > LONGEST:
+        raise DataError(f"A task of {len(document)} bytes is longer than {LONGEST}.")
+    task = _first_task(first)
+    return _with_extensions(task, lines) if lines else task
+
+
+def _first_task(document: bytes) -> Task:
     fields = _fields(document)
     try:
         task = _task(fields)
@@ -285,6 +349,38 @@ def loads(document: bytes, address: str | None = None) -> Task:
     if canonical != document:
         raise DataError("The task is not in the canonical form; write it again with `tacit task`.")
     return task
+
+
+def _with_extensions(first: Task, lines: Sequence[bytes]) -> Task:
+    """Return the task of all lines, of which each extends the one before."""
+    ancestors, items, length = [*first.ancestors, first.address], [*first.items], 0
+    titles = None if first.titles is None else [*first.titles]
+    for line in lines:
+        extension, length = load_extension(line, ancestors[-1], LONGEST), len(items)
+        if (titles is None) != (extension.titles is None):
+            raise DataError("The task is malformed: it must have titles of all items, or of none.")
+        items += extension.items
+        if titles is not None:
+            titles += extension.titles or ()
+        ancestors.append(address_of(line))
+    document = b"\n".join((first.document, *lines[:-1]))
+    lineage = Lineage(document, tuple(ancestors[:-1]), length)
+    known = None if titles is None else tuple(titles)
+    try:
+        return replace(first, items=tuple(items), titles=known, lineage=lineage)
+    except RequestError as error:
+        raise DataError(f"The task is malformed: {error}") from None
+
+
+def documents(task: Task) -> dict[str, memoryview]:
+    """Return the documents of the task and of all tasks that it extends, by address."""
+    document, ends = memoryview(task.document), accumulate(map(len, task.document.split(b"\n")))
+    first = task.ancestors[1:] if task.lineage else ()
+    addresses = (*first, task.address)
+    return {
+        address: document[: end + count]
+        for count, (address, end) in enumerate(zip(addresses, ends, strict=True))
+    }
 
 
 def is_address(text: str) -> bool:
@@ -304,7 +400,6 @@ def _fields(document: bytes) -> dict[str, Any]:
 
 
 def _task(fields: dict[str, Any]) -> Task:
-    times = {key: strict.whole(fields, key, WHAT) for key in WHOLE}
     provider = strict.typed(fields, "provider", str, WHAT) if "provider" in fields else None
     return Task(
         name=strict.typed(fields, "name", str, WHAT),
@@ -312,21 +407,18 @@ def _task(fields: dict[str, Any]) -> Task:
         scale=RatingScale.parse(strict.typed(fields, "scale", str, WHAT)),
         plan=strict.typed(fields, "plan", str, WHAT),
         items=strict.listed(fields["items"], "items", item_id, WHAT, MOST_ITEMS),
-        titles=_titles(fields["titles"]),
+        titles=titles_of(fields["titles"], WHAT),
         channels=strict.listed(
             fields["channels"], "channels", wire_channel.of_json, WHAT, MOST_CHANNELS
         ),
         uncovered=strict.listed(
             fields.get(UNCOVERED, []), UNCOVERED, strict.text, WHAT, len(_PARTS)
         ),
-        **times,
+        start=strict.whole(fields, "start", WHAT),
+        epoch_seconds=strict.whole(fields, "epoch_seconds", WHAT),
+        window=strict.whole(fields, "window", WHAT),
+        retention_days=strict.whole(fields, "retention_days", WHAT),
     )
-
-
-def _titles(value: Any) -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    return strict.listed(value, "titles", strict.text, WHAT, MOST_ITEMS)
 
 
 # Query schedule: the items that a user is queried about, public and independent of ratings.

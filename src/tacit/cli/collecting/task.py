@@ -1,8 +1,9 @@
 """`tacit task`: write the immutable task that devices answer."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -10,8 +11,12 @@ from tacit.cli import options, plugins
 from tacit.cli.options import Format
 from tacit.errors import RequestError
 
+if TYPE_CHECKING:
+    import polars as pl
+
 
 def task(
+    context: typer.Context,
     items: Annotated[
         Path,
         typer.Argument(
@@ -52,6 +57,13 @@ def task(
     epoch: Annotated[int, typer.Option(min=1, help="Length of an epoch, in seconds.")] = 86_400,
     window: Annotated[int, typer.Option(min=0, help="Maximum delay of a report, in epochs.")] = 7,
     retention: Annotated[int, typer.Option(min=1, help="Retention of reports, in days.")] = 365,
+    extend: Annotated[
+        Path | None,
+        typer.Option(
+            help="The task file to extend, of the plan rated. Items of the catalogue that it does "
+            "not have are added at its end."
+        ),
+    ] = None,
     titles: Annotated[
         Path | None, typer.Option(help="File of item titles: u.item, movies.dat or movies.csv.")
     ] = None,
@@ -65,6 +77,10 @@ def task(
     not covered by its guarantee. A device reports only if it reaches the collector at --provider,
     written as in a browser's address bar.
 
+    With --extend, the new task adds items to an earlier one and changes nothing else. Devices
+    follow it with their ratings, reports and names. Items that are missing from the catalogue stay
+    in the task (hide them with `tacit models hide`).
+
     Examples:
 
         tacit task films.csv --provider https://films.example --epsilon 1,2,4 -o task.json
@@ -75,7 +91,13 @@ def task(
 
         tacit task films.csv --provider https://films.example --implicit --plan sample:200
         --epsilon 4 -o seen.json
+
+        tacit task films.csv --extend task.json -o task-2.json
     """
+    if extend is not None:
+        _require_extending(options.typed_options(context))
+        _extend(items, extend, titles, output)
+        return
     who = _origin(provider)
     plan, epsilon = _terms(plan, epsilon, preset)
     from tacit.experiments.results import writable
@@ -112,6 +134,56 @@ def task(
     )
     output.write_bytes(document.document)
     options.notice(f"{output}: {len(ids):,} items, plan {plan}. Address {document.address}")
+
+
+EXTENDING = ("items", "extend", "titles", "output")
+"""Parameters of `tacit task` with --extend."""
+
+
+def _require_extending(typed: Mapping[str, str]) -> None:
+    """Raise `RequestError` for an option that --extend leaves as it is in the extended task."""
+    if other := [option for name, option in typed.items() if name not in EXTENDING]:
+        raise RequestError(
+            f"{other[0]} cannot be changed by --extend, which adds items alone; leave it out, or "
+            "write a new task."
+        )
+
+
+def _extend(items: Path, extend: Path, titles: Path | None, output: Path) -> None:
+    """Write the task that adds the items of a catalogue to an earlier task."""
+    from tacit.experiments.results import writable
+    from tacit.readers import catalogue
+    from tacit.wire.task import loads
+
+    writable(output, read=(items, extend, titles))
+    parent = loads(extend.read_bytes())
+    known = set(map(str, parent.items))
+    table = catalogue(items)
+    ids = [each for each in table["item"].to_list() if str(each) not in known]
+    if not ids:
+        raise RequestError(f"{items} has no item that the task does not have; nothing to extend.")
+    named = None if parent.titles is None else _new_titles(items, table, titles, ids)
+    as_text = isinstance(parent.items[0], str)
+    task = parent.extended([str(each) if as_text else each for each in ids], named)
+    output.write_bytes(task.document)
+    options.notice(
+        f"{output}: {len(ids):,} new items, {len(task.items):,} in all. Address {task.address}"
+    )
+
+
+def _new_titles(
+    items: Path, table: "pl.DataFrame", titles: Path | None, ids: list[Any]
+) -> list[str]:
+    """Return the titles of new items. Raises `RequestError` if one is missing."""
+    if titles is not None:
+        return _titles(titles, ids)
+    by_item = dict(table.select("item", "title").iter_rows())
+    if missing := sum(by_item[each] is None for each in ids):
+        raise RequestError(
+            f"{missing} of {len(ids)} new items have no title, but the extended task has titles; "
+            f"add them to {items}, or pass --titles."
+        )
+    return [str(by_item[each]) for each in ids]
 
 
 def _terms(plan: str | None, epsilon: str | None, preset: str | None) -> tuple[str, str]:

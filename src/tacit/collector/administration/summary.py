@@ -77,12 +77,14 @@ class TaskSummary:
 def questions(held: Iterable[Held]) -> dict[int, tuple[Task, ...]]:
     """Return the tasks by the number under which their reports are stored, newest first.
 
-    Documents in obsolete formats are left out.
+    A task that extends another precedes it. Documents in obsolete formats are left out.
     """
     by_number: defaultdict[int, list[Task]] = defaultdict(list)
     for each in held:
         with suppress(TacitError):
             by_number[each.number].append(loads(each.document))
+    for tasks in by_number.values():
+        tasks.sort(key=lambda task: -len(task.items))
     return {number: tuple(tasks) for number, tasks in by_number.items()}
 
 

@@ -34,7 +34,7 @@ from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.store import Held, ReportStore
 from tacit.errors import TacitError
-from tacit.wire.task import Task, loads
+from tacit.wire.task import Task, documents, loads
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +91,8 @@ class RunningCollector(NamedTuple):
 class Collector:
     """State shared by the routes. `tasks`: newest first; older ones continue to be collected.
 
+    So do the ancestors of tasks that extend others, which the list of tasks leaves out.
+
     `open_components`: opens store, clock and limits when the application starts.
     """
 
@@ -105,6 +107,9 @@ class Collector:
     ) -> None:
         self._open_components = open_components
         self._tasks = tuple(tasks)
+        self._documents = {
+            address: document for task in tasks for address, document in documents(task).items()
+        }
         self._published = published
         self._enrolment = enrolment
         self._labels = Labels(label)
@@ -127,7 +132,8 @@ class Collector:
                 validators = await self._validators(writer, worker)
                 running = self._started = self._running(opened, writer, validators, metrics)
                 turn = opened.limits.turn if opened.limits is not None else None
-                keeping = retention.keep(validators.values(), writer, opened.clock, turn)
+                served = {id(each): each for each in validators.values()}
+                keeping = retention.keep(served.values(), writer, opened.clock, turn)
                 log.info("The collector has started.", extra={"event": "started"})
                 async with _meanwhile(keeping, running.readiness.watch(), running.state.keep()):
                     yield
@@ -164,7 +170,10 @@ class Collector:
         for task in self._tasks:
             known.append(task)
             held = await _held(writer, task, known)
-            validators[task.address] = ReportValidator(task, held, worker)
+            validator = ReportValidator(task, held, worker)
+            # An item keeps its index, so a report to an ancestor is one to the task.
+            ancestors = dict.fromkeys(task.ancestors if task.lineage else (), validator)
+            validators = ancestors | validators | {task.address: validator}
         return validators
 
     async def upload(self, task: str, scope: Scope, receive: Receive, send: Send) -> None:
@@ -177,18 +186,19 @@ class Collector:
 
     async def task(self, request: Request) -> Response:
         """GET /v1/tasks/{task}; raises `ProblemError` for an unknown one."""
-        document = self._requested(request).document
-        return Response(document, media_type="application/json", headers=FOR_EVER)
+        document = self._requested(request)
+        media_type = "application/jsonl" if b"\n" in document else "application/json"
+        return Response(document, media_type=media_type, headers=FOR_EVER)
 
     async def label(self, request: Request) -> Response:
         """GET /v1/tasks/{task}/label; raises `ProblemError` for an unknown one."""
-        return await self._labels(self._requested(request))
+        return await self._labels(loads(self._requested(request)))
 
-    def _requested(self, request: Request) -> Task:
-        validator = self.running.validators.get(request.path_params["task"])
-        if validator is None:
+    def _requested(self, request: Request) -> bytes:
+        document = self._documents.get(request.path_params["task"])
+        if document is None:
             raise ProblemError(problems.NO_SUCH_TASK)
-        return validator.task
+        return bytes(document)
 
     async def only_post(self, request: Request) -> Response:
         """Reject another method at an address of uploads or erasures.

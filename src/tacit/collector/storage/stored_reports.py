@@ -34,13 +34,18 @@ class StoredEntries(NamedTuple):
 
 
 def find(reader: Reader, address: str | None = None) -> tuple[Held, Task]:
-    """Return the task of an address, or the latest. Raises `RequestError` if it does not exist."""
+    """Return the task of an address, or the latest. Raises `RequestError` if it does not exist.
+
+    Of a task that was extended, the latest extension is returned.
+    """
     tasks = [(held, loads(held.document)) for held in reader.tasks()]
     fit = [(held, task) for held, task in tasks if address in (None, task.address)]
     if not fit:
         known = ", ".join(task.address for _, task in tasks) or "none"
         raise RequestError(f"The store has no task {address or 'yet'}; stored tasks: {known}.")
-    return fit[0]
+    same = [each for each in tasks if each[0].number == fit[0][0].number]
+    latest = max(same, key=lambda each: len(each[1].items))
+    return latest if len(latest[1].items) > len(fit[0][1].items) else fit[0]
 
 
 def together(reader: Reader, address: str | None = None) -> list[Task]:

@@ -8,7 +8,7 @@
 import { secretWord } from "./answering/draw.js";
 import { dueAgain } from "./answering/due.js";
 import { erasuresOf } from "./sending/erasing.js";
-import { BudgetError, RequestError } from "./errors.js";
+import { BudgetError, CertificateError, RequestError } from "./errors.js";
 import { exported } from "./export.js";
 import { nano } from "./answering/ledger.js";
 import { questionOf } from "./sending/outbox.js";
@@ -80,7 +80,8 @@ export class Client {
   /**
    * Agree to answer `task`. `mostEpsilon`: the maximum cost of one answer. `lifetime`: the maximum
    * cost of all answers together. Both in nats, as decimals. Throws `RequestError` for an invalid
-   * decimal, and `CertificateError` for a task of another provider, or one that asks for more.
+   * decimal, and `CertificateError` for a task of another provider, one that asks for more, and one
+   * that extends an ancestor of the present task in another way.
    * @param {Task} task
    * @param {{ mostEpsilon: string, lifetime: string }} terms
    */
@@ -95,15 +96,16 @@ export class Client {
     await this.#alone(async () => {
       const { owner } = await this.#store.read();
       const secret = owner[0]?.secret ?? crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-      const { address, question } = task;
-      const terms = { secret, task: address, question, maximum: mostEpsilon, limit };
+      const terms = { secret, maximum: mostEpsilon, limit, ...agreement(owner[0], task) };
       await this.#store.commit({ put: { owner: [{ self: "owner", ...terms }] } });
     });
   }
 
   /**
-   * Return whether the user already agreed to the question of `task`, in any format. From now on
-   * the question is asked in this format. Throws `CertificateError` for a task of another provider.
+   * Return whether the user already agreed to the question of `task`, in any format, or to a task
+   * that it extends. From now on the question is asked in this format, and with these items. Throws
+   * `CertificateError` for a task of another provider, and for one that extends an ancestor of the
+   * present task in another way.
    * @param {Task} task
    * @returns {Promise<boolean>}
    */
@@ -112,9 +114,8 @@ export class Client {
     return this.#alone(async () => {
       const [owner] = (await this.#store.read()).owner;
       if (owner === undefined || questionOf(owner) !== task.question) return false;
-      const { address, question } = task;
-      if (owner.task === address) return true;
-      await this.#store.commit({ put: { owner: [{ ...owner, task: address, question }] } });
+      if (owner.task === task.address) return true;
+      await this.#store.commit({ put: { owner: [{ ...owner, ...agreement(owner, task) }] } });
       return true;
     });
   }
@@ -254,6 +255,30 @@ export class Client {
 export function ownerOf({ owner: [owner] }) {
   if (owner === undefined) throw new RequestError("You have not agreed to any task yet.");
   return owner;
+}
+
+/**
+ * Return the task to answer from now on: `task`, or that of the owner if it extends `task`.
+ *
+ * With two extensions of one task, an index could mean two items: the device would report ratings of
+ * one item as those of the other.
+ * @param {Owner | undefined} owner
+ * @param {Task} task
+ * @returns {Pick<Owner, "task" | "question" | "items">}
+ */
+function agreement(owner, { address, question, root, ancestors, items }) {
+  const next = { task: address, question, items: items.length };
+  if (owner === undefined || questionOf(owner) !== question) return next;
+  if ([address, ...ancestors].includes(owner.task)) return next;
+  // Every task of a question extends its first one, which may be in either format.
+  const isFirst = address === root;
+  const { task, items: present = 0 } = owner;
+  if (isFirst && present > items.length) return { task, question, items: present };
+  if (isFirst) return next;
+  throw new CertificateError(
+    `The provider extended the task ${root} in two ways, so the device sends nothing. Ask the ` +
+      "provider to extend the task that devices have.",
+  );
 }
 
 /** @param {import("./documents/scale.js").Scale} scale */

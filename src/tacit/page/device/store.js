@@ -17,10 +17,11 @@ import { DataError } from "./errors.js";
  * The user's secret and consent. `secret`: pseudonyms are derived from it. `maximum`: the maximum
  * epsilon per rating (nats, a decimal). `limit`: the lifetime limit in nano-epsilon. `task`: the
  * address of the task that the user agreed to. `question`: its question, absent in rows of older
- * pages, whose task is a tacit-task-1.
+ * pages, whose task is a tacit-task-1. `items`: the number of its items, absent in rows of pages
+ * that had no extensions.
  * @typedef {{ readonly self: "owner", readonly secret: import("./documents/hashing.js").Bytes,
  *   readonly task: string, readonly question?: string, readonly maximum: string,
- *   readonly limit: bigint }} Owner
+ *   readonly limit: bigint, readonly items?: number }} Owner
  */
 /** @typedef {{ readonly self: "token", readonly token: string }} Enrolment permission to send */
 /** @typedef {{ readonly self: "lifetime", readonly spent: bigint }} Spent in nano-epsilon */

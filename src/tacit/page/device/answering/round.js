@@ -59,11 +59,11 @@ export async function round(owner, rows, task, channel, epoch, words) {
  * @param {Task} task
  * @returns {import("./pseudonym.js").Named}
  */
-function namedFor({ names, made, answers }, { question, address, provider }) {
+function namedFor({ names, made, answers }, { question, root, provider }) {
   const kept = names.find(({ task }) => task === question);
   if (kept !== undefined) return { named: kept.named, provider: kept.provider };
   const before = [...made, ...answers].some(({ task }) => task === question);
-  return before ? { named: question, provider: null } : { named: address, provider };
+  return before ? { named: question, provider: null } : { named: root, provider };
 }
 
 /**

@@ -3,6 +3,10 @@
  *
  * Immutable, and addressed by the SHA-256 of its bytes: a device that has the address cannot be
  * shown a catalogue, title or table that differs from that of other devices.
+ *
+ * A task that extends another is written as the documents of its ancestors and of the extension, one
+ * per line. Each extension contains the address of the line before it, so the address of the last
+ * line authenticates all of them. An extension contains new items alone, and an item keeps its index.
  */
 
 import { ofJson } from "./channel.js";
@@ -21,10 +25,14 @@ import { fieldsInOrder, listed, parseCanonical, text, typed, whole } from "./str
  * null in a tacit-task-1. `question`: the address of the question, independent of the provider:
  * that of the tacit-task-1 that differs in format and provider alone. `uncovered`: the parts that
  * were inferred from ratings and not declared, a subset of `PARTS` in its order. No guarantee
- * covers what they reveal about those ratings.
+ * covers what they reveal about those ratings. `root`: the address of the first task, under which
+ * pseudonyms are made. `ancestors`: the addresses of all tasks that this one continues, the latest
+ * last.
  * @typedef {object} Task
  * @property {string} address
  * @property {string} question
+ * @property {string} root
+ * @property {readonly string[]} ancestors
  * @property {string | null} provider
  * @property {string} name
  * @property {import("./scale.js").Scale} scale
@@ -56,6 +64,9 @@ const KEYS = [
   "window",
   "retention_days",
 ];
+const EXTENSION = "tacit-extension-1";
+const EXTENSION_KEYS = ["format", "parent", "items", "titles"];
+const MOST_EXTENSIONS = 1000;
 const UNCOVERED = "uncovered"; // the last key, or left out
 const PARTS = ["the catalogue", "the set of people", "the rating scale"];
 const WHAT = "The task";
@@ -63,6 +74,7 @@ const LONGEST = 1 << 24;
 export const MOST_ITEMS = 1_000_000;
 const [MOST_CELLS, MOST_CHANNELS, LONGEST_ID] = [4096, 16, 200];
 const DAY = 86_400;
+const LINE_FEED = 10;
 
 /**
  * Parse a task and verify every channel. None of its claims about itself are trusted.
@@ -74,7 +86,8 @@ const DAY = 86_400;
  * @returns {Promise<Task>}
  */
 export async function loads(document, address) {
-  if ((await addressOf(document)) !== address) {
+  const [line = document, ...extensions] = linesOf(document);
+  if ((await addressOf(extensions.at(-1) ?? line)) !== address) {
     const short = address.slice(0, 64);
     throw new CertificateError(
       `The task does not match its address ${short}: it was changed in transit.`,
@@ -82,12 +95,23 @@ export async function loads(document, address) {
   }
   if (document.length > LONGEST)
     throw new DataError(`A task of ${document.length} bytes is too long.`);
+  const first = await firstTask(line);
+  return extensions.length === 0 ? first : withExtensions(first, extensions);
+}
+
+/**
+ * @param {import("./hashing.js").Bytes} document of one line
+ * @returns {Promise<Task>}
+ */
+async function firstTask(document) {
+  const address = await addressOf(document);
   const known = formed(parseCanonical(decoded(document), WHAT));
   const plan = typed(known, "plan", "string", WHAT);
   const provider = "provider" in known ? typed(known, "provider", "string", WHAT) : null;
+  const question = provider === null ? address : await predecessor(known);
   const task = {
-    address,
-    question: provider === null ? address : await predecessor(known),
+    ...{ address, question, root: address },
+    ancestors: provider === null ? [] : [question],
     name: typed(known, "name", "string", WHAT),
     provider,
     scale: ratingScale.parse(typed(known, "scale", "string", WHAT)),
@@ -105,9 +129,67 @@ export async function loads(document, address) {
     retentionDays: whole(known, "retention_days", WHAT),
     uncovered: uncoveredOf(known),
   };
-  const wrong = flaws(task).find(([found]) => found);
+  return sound(task, flaws(task));
+}
+
+/**
+ * Return the task of all lines, of which each extends the one before.
+ * @param {Task} first
+ * @param {readonly import("./hashing.js").Bytes[]} lines
+ * @returns {Promise<Task>}
+ */
+async function withExtensions(first, lines) {
+  let address = first.address;
+  const ancestors = [...first.ancestors];
+  const items = [...first.items];
+  const titles = first.titles === null ? null : [...first.titles];
+  for (const line of lines) {
+    const known = fieldsInOrder(parseCanonical(decoded(line), WHAT), WHAT, EXTENSION_KEYS);
+    const added = listed(known["items"], "items", item, WHAT, MOST_ITEMS);
+    const named = titlesOf(known["titles"]);
+    const wrong =
+      known["format"] !== EXTENSION || known["parent"] !== address || added.length === 0;
+    if (wrong || (named === null) !== (titles === null)) {
+      throw new DataError("The task is malformed: it has an extension of another task, or without items or titles.");
+    }
+    for (const one of added) items.push(one);
+    for (const one of named ?? []) titles?.push(one);
+    ancestors.push(address);
+    address = await addressOf(line);
+  }
+  const task = { ...first, address, ancestors, items, titles };
+  return sound(task, [
+    [task.hidesPresence, "only a task of the plan rated can be extended"],
+    [task.provider === null, "a task that names no provider cannot be extended; write a new one"],
+    [lines.length > MOST_EXTENSIONS, `it must have at most ${MOST_EXTENSIONS} extensions`],
+    ...flaws(task),
+  ]);
+}
+
+/**
+ * @param {Task} task
+ * @param {[boolean, string][]} checks
+ */
+function sound(task, checks) {
+  const wrong = checks.find(([found]) => found);
   if (wrong) throw new DataError(`The task is malformed: ${wrong[1]}.`);
   return task;
+}
+
+/**
+ * Return the lines of a document, at most two more than a task may have.
+ * @param {import("./hashing.js").Bytes} document
+ */
+function linesOf(document) {
+  const lines = [];
+  let start = 0;
+  while (lines.length <= MOST_EXTENSIONS) {
+    const end = document.indexOf(LINE_FEED, start);
+    if (end < 0) break;
+    lines.push(document.slice(start, end));
+    start = end + 1;
+  }
+  return [...lines, document.slice(start)];
 }
 
 /**

@@ -84,7 +84,7 @@ export function agreeInWords(due) {
  */
 export function contractInWords(task, host) {
   return [
-    ["Who asks", `${host}. The question cannot change after you agree.`],
+    ["Who asks", `${host}. ${changesInWords(task)}`],
     ["What", planInWords(task)],
     ["Public", publicInWords(task)],
     ...notCovered(task),
@@ -92,6 +92,17 @@ export function contractInWords(task, host) {
     ["Hidden", hiddenInWords(task)],
     ["Kept", keptInWords(task)],
   ];
+}
+
+/**
+ * State what the provider can change after consent.
+ * @param {Task} task
+ */
+function changesInWords({ hidesPresence, provider, ancestors }) {
+  if (hidesPresence || provider === null) return "The question cannot change after you agree.";
+  const added = ancestors.length - 1;
+  const before = added === 0 ? "" : ` Items were added ${count(added, "time")} so far.`;
+  return `After you agree, items can be added to the question. Nothing else can change.${before}`;
 }
 
 /** @param {Task} task */
