@@ -19,6 +19,7 @@ from tacit.training import lists as ease
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import SecretReleases
+from tacit.training.person import head_weights
 from tacit.training.person.noisy_counts import NoisyCounts, even_weights, noisy_counts
 
 CHANCE = np.random.default_rng(8)
@@ -100,7 +101,9 @@ def test_at_a_large_epsilon_it_is_ease_of_people_of_norm_one(monkeypatch):
     """What goes into EASE beside a naive twin, to three hundredths of the largest entry."""
     moments, ridges = [], []
     monkeypatch.setattr(
-        ease, "spectrum", lambda gram, edge: moments.append((gram, edge)) or spectrum(gram, edge)
+        head_weights,
+        "spectrum",
+        lambda gram, edge: moments.append((gram, edge)) or spectrum(gram, edge),
     )
     solve = LowRankSolution.of
     monkeypatch.setattr(

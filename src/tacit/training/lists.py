@@ -9,10 +9,8 @@ different items, summed over users, are released once, after the counts that sel
 
 with sensitivity 1, by the proof in `tacit.training.person.covariance`. The diagonal is not
 released: sum x_a^2 is estimated from the counts, scaled to a total of one per user, that is m / n
-on average for m users and n items. Eigenvectors of G above the noise edge e = 2 z sqrt(n) are
-retained, as in `tacit.models.lists.denoised`. At most e / 4 of an item's square is included in G,
-or popular items would lift noise above the edge; the rest is added to the item's own ridge, which
-is otherwise e / 2.
+on average for m users and n items. Weights follow from G and its noise edge e = 2 z sqrt(n) as in
+`tacit.training.person.head_weights`.
 
 More items cover more of the catalogue, but with less signal per direction: m / n decreases and e
 increases. The number of items is the one at which m / n is e / 4. These constants, and the tenth of
@@ -27,10 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
-from tacit.models.lists.denoised import spectrum
-from tacit.models.lists.ease_solution import LowRankSolution
 from tacit.models.lists.fitted import FittedLists
-from tacit.models.lists.item_weights import Directions, ItemWeights
+from tacit.models.lists.item_weights import ItemWeights
 from tacit.ratings import Ratings
 from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
@@ -38,6 +34,7 @@ from tacit.training.mechanism.contributions import CanonicalRatings, require_voc
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.covariance import covariance_grid, most_rated, products
 from tacit.training.person.fitted_model import published
+from tacit.training.person.head_weights import CLEAR, RIDGE, NoisyPairs, head_weights
 from tacit.training.person.noisy_counts import NoisyCounts, even_weights, noisy_counts
 
 
@@ -80,8 +77,6 @@ class DPPopularity:
 Doubles = NDArray[np.float64]
 FEWEST = 120
 """Fewest items with weights. For fewer, the complete budget is spent on counts."""
-OUTSIDE = 1e-3
-"""Largest score of an item without weights, below any score from a user's own items."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +92,8 @@ class DPEase:
 
     most_items: int = 2000
     counts: float = 0.1
-    clear: float = 0.25
-    ridge: float = 0.5
+    clear: float = CLEAR
+    ridge: float = RIDGE
 
     name = "dp-ease"
     where = ("device",)
@@ -165,16 +160,8 @@ class DPEase:
         pairs, edge = _pairs(few, size, account)
         squares = np.maximum(counts.values[head], 0)
         squares *= few.people / max(float(squares.sum()), 1.0)
-        retained = np.minimum(squares, self.clear * edge)
-        pairs[np.diag_indices(size)] = retained
-        factors = spectrum(pairs, edge).denoised(edge)
-        ridge = self.ridge * edge + squares - retained
-        outside = np.maximum(counts.values, 0)
-        outside *= OUTSIDE / max(float(outside.max()), 1.0)
-        directions = None
-        if factors.shape[1]:
-            directions = _expanded(LowRankSolution.of(factors, ridge).directions(), head)
-        return ItemWeights(popularity=outside.astype(np.float32), directions=directions)
+        noisy = NoisyPairs(pairs=pairs, edge=edge, squares=squares)
+        return head_weights(counts.values, head, noisy, clear=self.clear, ridge=self.ridge)
 
 
 def _pairs(few: CanonicalRatings, size: int, account: Account) -> tuple[Doubles, float]:
@@ -191,19 +178,3 @@ def _pairs(few: CanonicalRatings, size: int, account: Account) -> tuple[Doubles,
     # Sampling noise of users: their products, of norm 1 each, spread over all entries.
     drawn = math.hypot(account.multiplier("pairs"), math.sqrt(few.people) / size)
     return pairs + pairs.T, 2 * drawn * math.sqrt(size)
-
-
-def _expanded(directions: Directions, head: NDArray[np.bool_]) -> Directions:
-    """Expand weights between the items in `head` to all items; others have no direction."""
-
-    def filled(values: NDArray[np.float32]) -> NDArray[np.float32]:
-        values_of_all = np.zeros((len(head), *values.shape[1:]), np.float32)
-        values_of_all[head] = values
-        return values_of_all
-
-    return Directions(
-        vectors=filled(directions.vectors),
-        spectrum=directions.spectrum,
-        left=filled(directions.left),
-        right=filled(directions.right),
-    )
