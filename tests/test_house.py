@@ -192,8 +192,13 @@ def sources() -> list[tuple[Path, str, ast.Module]]:
     return [(path, text, ast.parse(text)) for path, text in zip(paths, texts, strict=True)]
 
 
-def source_names() -> Iterator[tuple[str, str, bool]]:
+@cache
+def source_names() -> list[tuple[str, str, bool]]:
     """(room, name, whether it is a public class) of every module, class and function."""
+    return list(_source_names())
+
+
+def _source_names() -> Iterator[tuple[str, str, bool]]:
     for path, _, module in sources():
         room = path.relative_to(ROOT / "src" / "tacit").parts[0]
         yield room, path.stem, False

@@ -24,6 +24,7 @@ def shown(cell, names):
     return eval(compile(ast.Expression(last.value), "cell", "eval"), names)
 
 
+@pytest.mark.long
 def test_it_runs_from_the_first_cell_to_the_last(capsys):
     names = {}
     _, found, best = [shown(cell, names) for cell in CELLS]

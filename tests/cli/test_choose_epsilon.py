@@ -78,7 +78,14 @@ def test_made_up_data_have_nothing_to_protect(capsys):
     assert "--private requires DATA" in err
 
 
-@pytest.mark.parametrize("name", [name for name in STRICT_TRAININGS if learner(name).predicts])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name == "pg-mf" else ())
+        for name in STRICT_TRAININGS
+        if learner(name).predicts
+    ],
+)
 def test_every_trainer_of_ratings_is_compared_with_itself_without_noise(name, data, capsys):
     """The table has the requested epsilons alone, in the trainer's unit."""
     few = ["--model", name, "--epsilon", "1,8", "--scale", "1:5:1"]

@@ -173,6 +173,7 @@ def test_an_interrupt_elsewhere_is_a_sentence(run, data, tmp_path, monkeypatch):
     assert said == "Interrupted. Nothing was written.\n"
 
 
+@pytest.mark.long
 def test_demo_needs_no_data(run, tmp_path, monkeypatch, ratings):
     monkeypatch.setattr("tacit.reporting.page.inline", inline)  # with pictures
     made = readers.synthetic  # the report's sample is made up by it, too

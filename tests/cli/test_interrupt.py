@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tacit.readers import synthetic
 
 SCRIPT = Path(__file__).with_name("interrupted.py")
@@ -20,6 +22,7 @@ def rows(path):
     return [(row["seed"], row["epsilon"], row["where"]) for row in written]
 
 
+@pytest.mark.long
 def test_an_interrupted_comparison_is_resumed(tmp_path, monkeypatch, run):
     data, out, page = tmp_path / "made.csv", tmp_path / "out.json", tmp_path / "out.html"
     synthetic(40, 60, 1000).to_polars().write_csv(data)

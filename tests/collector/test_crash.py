@@ -80,7 +80,9 @@ def test_the_database_stops_and_starts_under_load(ask, started, postgres):
     assert collector.get("/readyz")[0] == 200
 
 
-@pytest.mark.parametrize(("by", "status"), [(SIGTERM, -SIGTERM), (SIGINT, 0)])
+@pytest.mark.parametrize(
+    ("by", "status"), [(SIGTERM, -SIGTERM), pytest.param(SIGINT, 0, marks=pytest.mark.long)]
+)
 def test_told_to_stop_it_stores_what_waits(ask, started, by, status):
     task = ask(start=int(time.time()) - 1000)
     collector = started(task)

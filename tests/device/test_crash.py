@@ -181,7 +181,9 @@ def killed(door, folder, plan, kills, flaw=""):
     return *found, server.collector
 
 
-@pytest.mark.parametrize(("plan", "kills"), [("rated", 13), ("sample:20", 12)])
+@pytest.mark.parametrize(
+    ("plan", "kills"), [("rated", 13), pytest.param("sample:20", 12, marks=pytest.mark.long)]
+)
 def test_kills(door, tmp_path, plan, kills):
     seen, spent, _ = killed(door, tmp_path, plan, kills)
     assert seen > 0

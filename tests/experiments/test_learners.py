@@ -86,6 +86,7 @@ def test_a_cap_is_paid_for_in_the_slot_and_saves_the_person():
     assert {(row.epsilon, row.user_epsilon, row.cap) for row in rows[2:]} == {(3, 15, 5)}
 
 
+@pytest.mark.long
 def test_private_gradients_stand_beside_channels_under_their_own_promise():
     comparison = Comparison(channels=["auto"], models=["item-mean", "pg-mf"], epsilons=["1", "9"])
     rows = experiment(comparison, synthetic(100, 80, 2000)).rows()

@@ -92,6 +92,7 @@ def test_a_minute_of_damaged_files(user, kind):
     assert tried(user, kind, FEW, float("inf"), SECONDS).keys() == {"used", "refused"}
 
 
+@pytest.mark.long
 def test_a_process_that_ends_is_noticed_and_started_again(user):
     assert user.outcome("none", 0).startswith("ended by status 1: ")
     assert user.outcome("task", 0) in ("used", "refused")

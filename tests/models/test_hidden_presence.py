@@ -143,7 +143,7 @@ def test_channels_that_hide_presence_do_not_mix_with_others(ratings: Ratings) ->
         evidence(mixed)
 
 
-@pytest.mark.parametrize("epsilon", ["0.2", "3", "6"])
+@pytest.mark.parametrize("epsilon", [pytest.param("0.2", marks=pytest.mark.long), "3", "6"])
 def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
     ratings = synthetic(n_users=400, n_items=150, n_ratings=16000, rng=8)
     held = np.random.default_rng(1).random(len(ratings)) < 0.2

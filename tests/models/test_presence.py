@@ -101,6 +101,7 @@ def layout_of(rated: NDArray[np.bool_]) -> Layout:
     return layout(users, items, *rated.shape)[0]
 
 
+@pytest.mark.long
 def test_a_slots_own_report_plays_no_part_in_its_probability() -> None:
     """Beside the same slot in a matrix in which it was not reported, solved anew."""
     chance = np.random.default_rng(1)

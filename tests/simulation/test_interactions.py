@@ -89,7 +89,10 @@ def test_who_did_what_is_played_from_a_file_of_two_columns(asking, tmp_path, run
     assert (found.plan, found.scale, found.guarantee.unit) == ("catalogue", ONE, "slot")
 
 
-@pytest.mark.parametrize(("plan", "name"), [("sample:25", "ease"), ("catalogue", "graph-filter")])
+@pytest.mark.parametrize(
+    ("plan", "name"),
+    [("sample:25", "ease"), pytest.param("catalogue", "graph-filter", marks=pytest.mark.long)],
+)
 def test_lists_at_home_are_as_good_as_those_of_the_same_reports_in_memory(
     asking, tmp_path, run, plan, name
 ):

@@ -163,6 +163,7 @@ print("sound")
 """
 
 
+@pytest.mark.long
 def test_a_package_of_ones_own_runs_them_without_pytest(tmp_path):
     hidden = f"import sys; sys.modules['pytest'] = None\n{OUTSIDE}"
     command = [sys.executable, "-c", hidden]

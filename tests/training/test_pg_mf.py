@@ -211,6 +211,7 @@ def test_the_mean_of_the_answers_is_the_gradient_with_the_noise_that_is_stated()
     assert (off**2).mean() == pytest.approx(noise, rel=6 * math.sqrt(2 / off.size))
 
 
+@pytest.mark.long
 def test_it_learns_what_nobody_told() -> None:
     made = synthetic(n_users=12_000, n_items=120, n_ratings=300_000, rng=2)
     held = np.random.default_rng(0).random(len(made)) < 0.1

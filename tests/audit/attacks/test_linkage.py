@@ -122,6 +122,7 @@ def test_of_many_people_some_are_victims(world, figure):
     assert found.count == 50
 
 
+@pytest.mark.long
 def test_the_preset_keeps_people_hard_to_link():
     """On made-up people, half as many as it was measured on; larger plans and epsilons do not."""
     ratings = synthetic(3000, 3700, 400_000, rng=3)
