@@ -125,7 +125,15 @@ def learner(name: str, mode: str = "strict") -> Learner:
 
 @overload
 def fit(  # pyright: ignore[reportOverlappingOverload]  # names of rating models are str too
-    name: Literal["popularity", "ease", "graph-filter", "dp-ease", "dp-popularity"],
+    name: Literal[
+        "popularity",
+        "ease",
+        "graph-filter",
+        "dp-ease",
+        "dp-popularity",
+        "shuffled-ease",
+        "shuffled-popularity",
+    ],
     data: object,
     *,
     scale: RatingScale | str | None = None,

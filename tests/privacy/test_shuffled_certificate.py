@@ -75,7 +75,6 @@ def test_guarantee_names_both_epsilons_and_its_conditions(certificate):
     [
         ({"honest": "1.2"}, "honest must be above 0 and at most 1, got 1.2"),
         ({"honest": "most"}, "honest must be a decimal string such as 0.8, got 'most'"),
-        ({"honest": "0.00001"}, "one device, got 0.00001"),
         ({"delta": "0"}, "delta must be above 0"),
         ({"bundles": 0}, "bundles must be an integer of at least 1"),
         ({"rounds": ()}, "at least one round"),

@@ -52,18 +52,23 @@ class ShuffledCertificate:
         for name, value in (("honest", self.honest), ("delta", self.delta)):
             if not 0 < _decimal(name, value) <= 1:
                 raise RequestError(f"{name} must be above 0 and at most 1, got {value[:40]}.")
-        if self.devices < 1:
-            raise RequestError(
-                f"honest must be at least 1 / {self.bundles}, one device, got {self.honest}."
-            )
         for value in (self.replaced, self.empty):
             epsilon_text(value)
 
     @classmethod
-    def of(cls, rounds: Sequence[ShuffledRound], *, bundles: int, honest: str, delta: str) -> Self:
-        """Return the certificate of these rounds. Both epsilons are rounded up to three places.
+    def of(
+        cls,
+        rounds: Sequence[ShuffledRound],
+        *,
+        bundles: int,
+        honest: str,
+        delta: str,
+        replaced: str | None = None,
+    ) -> Self:
+        """Return the certificate of these rounds. Computed epsilons are rounded up to three places.
 
-        Raises `RequestError` as the constructor, and where an epsilon exceeds 64.
+        `replaced`: the epsilon to claim, None to compute it. Raises `RequestError` as the
+        constructor, and where an epsilon exceeds 64.
         """
         claim = cls(
             rounds=tuple(rounds),
@@ -85,14 +90,17 @@ class ShuffledCertificate:
             bundles=bundles,
             honest=honest,
             delta=delta,
-            replaced=epsilon("replaced"),
+            replaced=epsilon("replaced") if replaced is None else replaced,
             empty=epsilon("empty"),
         )
 
     @property
     def devices(self) -> int:
-        """Honest devices in every batch: honest x bundles, rounded down."""
-        return floor(Decimal(self.honest) * self.bundles)
+        """Honest devices in every batch: honest x bundles, rounded down.
+
+        At least one: the guarantee is that of a user whose own device follows the protocol.
+        """
+        return max(floor(Decimal(self.honest) * self.bundles), 1)
 
     @property
     def flaw(self) -> str | None:
@@ -130,7 +138,7 @@ class ShuffledCertificate:
             delta=self.delta,
             unit="user",
             trust="shuffler",
-            released=f"shuffled messages of {len(self.rounds)} round(s)",
+            released="one shuffled batch of messages per round",
             public=("who takes part, and when",),
             assumptions=(
                 "neighbours: the profile is replaced by any other one, at the same participation",

@@ -16,6 +16,8 @@ from tacit.training.person.dpals import DPALS as DPALS
 from tacit.training.pg_mf import PGMF as PGMF
 from tacit.training.protocol import AbstractListTraining as AbstractListTraining
 from tacit.training.protocol import AbstractTraining as AbstractTraining
+from tacit.training.shuffled.trainers import ShuffledEase as ShuffledEase
+from tacit.training.shuffled.trainers import ShuffledPopularity as ShuffledPopularity
 from tacit.training.value.private_svd import PrivateSVD as PrivateSVD
 
 STRICT: tuple[AbstractTraining, ...] = (
@@ -67,7 +69,9 @@ STRICT_TRAININGS = registry.Registry("trainings", {one.name: one for one in STRI
 """Rating trainers in the mode "strict", by name. Plug-ins have this mode only."""
 
 LIST_TRAININGS = registry.Registry(
-    "list_trainings", {one.name: one for one in (DPEase(), DPPopularity())}, _list_training
+    "list_trainings",
+    {one.name: one for one in (DPEase(), DPPopularity(), ShuffledEase(), ShuffledPopularity())},
+    _list_training,
 )
 """Top-N trainers, whose guarantees hold. They use implicit feedback, not rating values."""
 

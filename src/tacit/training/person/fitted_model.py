@@ -85,11 +85,18 @@ NONE = np.empty(0, np.int32)
 
 
 def published(name: str, ratings: Ratings, weights: ItemWeights, account: Account) -> FittedLists:
-    """Return the fitted top-N model of these weights. Closes the account.
+    """Return the fitted top-N model of these weights, as `without_rows`. Closes the account."""
+    account.close()
+    return without_rows(name, ratings, weights, promise(account))
+
+
+def without_rows(
+    name: str, ratings: Ratings, weights: ItemWeights, guarantee: Guarantee
+) -> FittedLists:
+    """Return the fitted top-N model of these weights.
 
     It holds no user rows: without a device, every list is by popularity.
     """
-    account.close()
     shape = (ratings.n_users, ratings.n_items)
     no_rows = csr_array((np.empty(0, np.float32), (NONE, NONE)), shape=shape)
     return FittedLists(
@@ -98,5 +105,5 @@ def published(name: str, ratings: Ratings, weights: ItemWeights, account: Accoun
         item_ids=ratings.item_ids,
         weights=weights,
         presence=public(no_rows),
-        guarantee=ratings.qualified(promise(account)),
+        guarantee=ratings.qualified(guarantee),
     )

@@ -1,0 +1,142 @@
+"""Plan `shuffled:M`: a round about items and a round about pairs, under one certificate.
+
+A device sends at most M pairs of its user's items, and at most as many items as have 3 M pairs.
+Both rounds have one (epsilon, delta) per user: items a tenth of the variance of the privacy loss,
+and pairs the rest.
+
+The noise per bucket is fixed before the first round. The dummies of the second one follow from it
+and from the number of its buckets, which depends on the head, and so on counts of the first round.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from math import ceil, isqrt
+
+from tacit.errors import RequestError, whole
+from tacit.privacy.ledger import epsilon_text
+from tacit.privacy.shuffled_certificate import LARGEST_DELTA, ShuffledCertificate
+from tacit.privacy.shuffled_messages import ShuffledRound, calibrated
+
+SHARES = (0.1, 0.9)
+"""Shares of the rounds `items` and `pairs` in the variance of the loss."""
+PAIRS_OF_ITEMS = 3
+"""Pairs of the items that a device sends at most, over M."""
+UNUSED = 300
+"""Buckets of the round `items` that no device has."""
+BUCKETS_EACH = 20
+"""Least number of buckets of the round `pairs` per message. More buckets do not raise the bound."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffledPlan:
+    """Shuffled messages of all users, at `epsilon` nats per user and `delta`, decimal strings.
+
+    Epsilon is for a profile that is replaced by any other one. `messages`: M. `items`: size of the
+    catalogue. `bundles`: least number of bundles in a batch. `honest`: least fraction of them from
+    devices that follow the protocol, a decimal string.
+
+    Raises `RequestError` for invalid numbers, and for a delta above .01 / bundles.
+    """
+
+    messages: int
+    items: int
+    epsilon: str
+    delta: str
+    bundles: int
+    honest: str = "0.8"
+
+    def __post_init__(self) -> None:
+        whole("messages", self.messages, 1)
+        whole("items", self.items, 1)
+        most = LARGEST_DELTA / self._claim.bundles
+        if Decimal(self.delta) > most:
+            raise RequestError(
+                f"delta must be at most {most:.2g}, which is {LARGEST_DELTA} over the number of "
+                f"bundles, {self.bundles}, got {self.delta}."
+            )
+
+    @property
+    def least_head(self) -> int:
+        """Least size of a head: n (n + 1) / 2 >= 20 M."""
+        return _fewest_with(BUCKETS_EACH * self.messages)
+
+    @property
+    def pair_density(self) -> float:
+        """Dummies of honest devices per bucket of the round `pairs`."""
+        return self._densities[1]
+
+    def largest_head(self, dummies: int) -> int:
+        """Return the size of the largest head for at most `dummies`; 0 if the least has more."""
+        buckets = int(dummies * self._claim.devices / self.pair_density)
+        size = min((isqrt(8 * buckets + 1) - 1) // 2, self.items)
+        return size if size >= self.least_head else 0
+
+    def item_round(self) -> ShuffledRound:
+        """Return the round `items` if a round `pairs` follows."""
+        return self._with_dummies(self._items, self._densities[0])
+
+    def pair_round(self, head: int) -> ShuffledRound:
+        """Return the round `pairs` for a head of at least `least_head` items."""
+        shape = ShuffledRound(buckets=head * (head + 1) // 2, messages=self.messages)
+        return self._with_dummies(shape, self.pair_density)
+
+    def only_round(self) -> ShuffledRound:
+        """Return the round `items` if it is the only one."""
+        return self._with_dummies(self._items, self._calibrated([self._items], [1.0])[0])
+
+    def certificate(self, rounds: Sequence[ShuffledRound]) -> ShuffledCertificate:
+        """Return the verified certificate of these rounds at `epsilon`.
+
+        Raises `CertificateError` if they do not attain it.
+        """
+        claim = ShuffledCertificate.of(
+            rounds,
+            bundles=self.bundles,
+            honest=self.honest,
+            delta=self.delta,
+            replaced=epsilon_text(self.epsilon),
+        )
+        claim.verify()
+        return claim
+
+    @property
+    def _items(self) -> ShuffledRound:
+        """Round `items` without dummies."""
+        buckets = self.items + UNUSED
+        most = _fewest_with(PAIRS_OF_ITEMS * self.messages) + 1
+        return ShuffledRound(buckets=buckets, messages=min(most, self.items, (buckets - 1) // 2))
+
+    @cached_property
+    def _densities(self) -> list[float]:
+        """Dummies of honest devices per bucket. The head is the smallest, of the largest bound."""
+        buckets = BUCKETS_EACH * self.messages
+        pairs = ShuffledRound(buckets=buckets, messages=self.messages)
+        return self._calibrated([self._items, pairs], SHARES)
+
+    def _calibrated(self, rounds: Sequence[ShuffledRound], shares: Sequence[float]) -> list[float]:
+        epsilon, delta = float(self.epsilon), float(self.delta)
+        least = calibrated(rounds, shares, devices=1, epsilon=epsilon, delta=delta)
+        return [one.dummies / one.buckets for one in least]
+
+    def _with_dummies(self, one: ShuffledRound, density: float) -> ShuffledRound:
+        return replace(one, dummies=ceil(density * one.buckets / self._claim.devices))
+
+    @property
+    def _claim(self) -> ShuffledCertificate:
+        """Terms as a certificate, which validates them. Its `empty` is a placeholder."""
+        epsilon = epsilon_text(self.epsilon)
+        return ShuffledCertificate(
+            rounds=(self._items,),
+            bundles=self.bundles,
+            honest=self.honest,
+            delta=self.delta,
+            replaced=epsilon,
+            empty=epsilon,
+        )
+
+
+def _fewest_with(pairs: int) -> int:
+    """Return the least n with n (n + 1) / 2 >= `pairs`."""
+    return (isqrt(8 * pairs - 7) + 1) // 2

@@ -1,0 +1,75 @@
+"""Estimates from counts of shuffled messages, which are all that the provider has.
+
+Uniform messages are spread evenly over all buckets, so the mean count of buckets that no device has
+is subtracted. A device sends at most M own messages, so a user with more has a smaller weight in
+each: estimated counts rank items and relate them, and are not numbers of users.
+
+No message is about a diagonal entry of the co-occurrence matrix G. With its true diagonal, G has no
+negative eigenvalue. The diagonal is taken in proportion to the sums of the rows, and is the least
+with which no eigenvalue is below that of noise, -e for the noise edge e.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigvalsh
+
+from tacit.training.person.head_weights import NoisyPairs
+
+Doubles = NDArray[np.float64]
+Longs = NDArray[np.int64]
+SIGNAL = 1.5
+"""Least mean count of a pair in the head, in standard deviations of its noise."""
+HALVINGS = 12
+
+
+def item_estimates(counts: Longs, items: int) -> Doubles:
+    """Return debiased counts, shape (items,). `counts`: of all items, then of unused buckets."""
+    return counts[:items] - counts[items:].mean()
+
+
+def pair_estimates(counts: Longs, size: int) -> NoisyPairs:
+    """Return the co-occurrence of the head, as far as messages of the round `pairs` show it.
+
+    `counts`: messages per bucket, shape (n (n + 1) / 2,), as `tacit.device.bundle.pair_bucket`
+    numbers them. `size`: n.
+    """
+    pairs = np.zeros((size, size))
+    pairs[np.tril_indices(size)] = counts
+    # The mean of the decoys is unbiased. Their median is not, in a skewed law of counts.
+    pairs -= np.diag(pairs).mean()
+    pairs = np.tril(pairs, -1)
+    pairs += pairs.T
+    edge = 2 * float(np.sqrt(max(counts.mean(), 1.0) * size))
+    return NoisyPairs(pairs=pairs, edge=edge, squares=_squares(pairs, edge))
+
+
+def head_size(counts: Doubles, *, people: int, messages: int, density: float, most: int) -> int:
+    """Return the size of the largest head whose pairs exceed their noise, at most `most`.
+
+    `counts`: debiased counts of items, shape (items,). `people`: number of bundles. `messages`: own
+    messages M of each. `density`: expected number of dummies per bucket. A user with k items of the
+    head sends at most k (k - 1) / 2 pairs, and k is its mean by the counts. Returns 0 if the pairs
+    of no head exceed their noise.
+    """
+    size = np.arange(2, min(most, len(counts)) + 1)
+    if not len(size):
+        return 0
+    each = np.cumsum(np.sort(np.maximum(counts, 0))[::-1])[size - 1] / people
+    sent = people * np.minimum(each * np.maximum(each - 1, 0) / 2, messages)
+    clear = sent / (size * (size - 1) / 2) >= SIGNAL * np.sqrt(density)
+    return int(size[clear].max(initial=0))
+
+
+def _squares(pairs: Doubles, edge: float) -> Doubles:
+    """Return the diagonal: sums of rows times the least scale, by bisection."""
+    sums = np.maximum(pairs.sum(1), 0)
+
+    def is_positive(scale: float) -> bool:
+        total = pairs + np.diag(scale * sums)
+        return bool(eigvalsh(total, subset_by_index=[0, 0])[0] >= -edge)
+
+    low, high = 0.0, 1.0  # at 1 the diagonal dominates, but for noise
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_positive(middle) else (middle, high)
+    return high * sums
