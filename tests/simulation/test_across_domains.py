@@ -34,6 +34,9 @@ def domains(tmp_path_factory):
     folder = tmp_path_factory.mktemp("domains")
     numbered(50, 0, 0).write_csv(folder / "books.csv")
     numbered(80, 1, 50).write_csv(folder / "films.csv")
+    pl.DataFrame({"item": range(1, 51)}).write_csv(folder / "all-books.csv")
+    films = pl.DataFrame({"item": range(1, 81), "title": [f"Film {n}" for n in range(1, 81)]})
+    films.write_csv(folder / "all-films.csv")
     return folder / "books.csv", folder / "films.csv"
 
 
@@ -41,10 +44,11 @@ def domains(tmp_path_factory):
 def published(domains, ask, run, tmp_path):
     """A collector that asks about books, for whose devices a map to films is published."""
     task = ask(items=range(1, 51), name="Books")
-    map_file, models = tmp_path / "map", tmp_path / "models"
+    map_file, models, catalogue = tmp_path / "map", tmp_path / "models", domains[0].parent
     with served(tmp_path, task, published=PublishedModels(models)) as url:
         status, _, errors = run(
             "fit", *domains, "--scale", "1:5:1", "--model", "x-map-strict", "--epsilon", 40,
+            "--catalogue", catalogue / "all-books.csv", "--catalogue", catalogue / "all-films.csv",
             "--factors", 3, "--publish", models, "--db", tmp_path / "reports.db", "-o", map_file,
         )  # fmt: skip
         assert status == 0, errors
@@ -109,5 +113,5 @@ def test_the_page_shows_films_to_a_user_who_rates_books(published, tmp_path):
         for row, rating in enumerate(ratings.values()):
             book = page.locator("#catalogue li").nth(row)
             book.get_by_role("radio", name=str(rating), exact=True).check(force=True)
-        best = [film for film, _ in me.recommend(8)]
+        best = [film.replace("films/", "Film ") for film, _ in me.recommend(8)]
         expect(page.locator("#recommendations li .title")).to_have_text(best)

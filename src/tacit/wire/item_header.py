@@ -7,6 +7,7 @@ from tacit.errors import DataError, RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
 from tacit.wire import exposure, model_header, strict
+from tacit.wire.catalogue import MOST_ITEMS
 from tacit.wire.model_header import MOST_FACTORS
 
 KEYS = (
@@ -18,7 +19,7 @@ WITH_HIDDEN = (*WITH_EXPOSURE, "hidden")
 """Keys of format 4, whose exposure may be null."""
 PRESENCE = ("log_mean", "log_scale", "damping")
 EXPOSURE = ("directions", "popularity")
-TARGET = ("first", "cuts")
+TARGET, TITLES = ("first", "cuts"), "titles"
 LINKS = ("linear", "cells")
 MOST_DRAWS = 32
 MOST_CUTS = 1 << 10
@@ -30,11 +31,13 @@ class ItemTarget:
     """Target domain of a cross-domain model: its items are those from the index `first` on.
 
     `cuts`: mean predictions of a target item from which on the median rating is a level higher,
-    non-decreasing, one per level but the lowest. Empty to predict means.
+    non-decreasing, one per level but the lowest. Empty to predict means. `titles`: of the target
+    items, which no task of a source has. Empty without titles.
     """
 
     first: int
     cuts: tuple[float, ...] = ()
+    titles: tuple[str, ...] = ()
 
 
 class ExposureShape(NamedTuple):
@@ -144,6 +147,10 @@ def _target_flaws(header: Header) -> tuple[tuple[bool, str], ...]:
             "it must have a cut per level but the lowest, or none",
         ),
         (list(target.cuts) != sorted(target.cuts), "its cuts must not decrease"),
+        (
+            len(target.titles) not in (0, len(header.items) - target.first),
+            "it must have a title per target item, or none",
+        ),
     )
 
 
@@ -178,8 +185,10 @@ def _exposure(value: Any, version: int) -> ExposureShape | None:
 
 
 def _target(value: Any) -> ItemTarget:
-    known = strict.fields(value, f"{WHAT}'s target", TARGET)
+    known = strict.fields(value, f"{WHAT}'s target", TARGET, (TITLES,))
+    titles = known.get(TITLES, [])
     return ItemTarget(
         first=model_header.one(known, "first", strict.integral, WHAT),
         cuts=strict.listed(known["cuts"], "cuts", strict.real, WHAT, MOST_CUTS),
+        titles=strict.listed(titles, TITLES, strict.text, WHAT, MOST_ITEMS),
     )

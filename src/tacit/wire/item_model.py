@@ -150,7 +150,8 @@ class ItemModel:
         }
         if target is None:
             return header
-        return header | {"target": {"first": target.first, "cuts": list(target.cuts)}}
+        titles = {"titles": list(target.titles)} if target.titles else {}
+        return header | {"target": {"first": target.first, "cuts": list(target.cuts)} | titles}
 
     @classmethod
     def _of(cls, header: Header, numbers: Numbers) -> Self:

@@ -85,6 +85,10 @@ def targets() -> list[dict[str, Any]]:
         for each in ("null", "[]", "5", "{}", '{"first": 5}', '{"first": 5, "cuts": [], "last": 9}')
     ]
     found += [model("first", '"first": 5', f'"first": {each}', "across") for each in firsts]
+    found += [
+        model("titles", "3.25]", f'3.25], "titles": {each}', "across")
+        for each in ("null", '["a"]', '"a"', "[1, 2, 3, 4, 5, 6, 7]", '{"a": 1}')
+    ]
     return found + [
         model("cuts", '"cuts": [2.5, 2.75, 2.75, 3.25]', ['"cuts": ', *parts(each)], "across")
         for each in cuts

@@ -89,7 +89,8 @@ def fit_map(request: MapRequest) -> None:
     counted = f" from {len(known.ratings):,} ratings" if fitted.guarantee.epsilon is None else ""
     options.notice(f"{request.output}: {name}{counted}. {fitted.guarantee.sentence}")
     if request.publish is not None:
-        address = _publish(fitted, name, names, request.publish)
+        titles = _target_titles(request.catalogue, known)
+        address = _publish(fitted, name, names, titles, request.publish)
         options.notice(f"Published in {request.publish} as {address}.")
 
 
@@ -175,12 +176,37 @@ def _source_names(task: "Task", known: "Domains") -> dict[int, int | str]:
     return names
 
 
+def _target_titles(catalogues: Sequence[Path] | None, known: "Domains") -> tuple[str, ...]:
+    """Return the titles of the target's items in its `--catalogue`, the last one; none without.
+
+    An item without a title has its id.
+    """
+    import polars as pl
+
+    from tacit import readers
+
+    table = None if not catalogues else readers.catalogue(catalogues[-1]).drop_nulls()
+    if table is None or table.is_empty():
+        return ()
+    titles = dict(
+        zip(table["item"].cast(pl.String).to_list(), table["title"].to_list(), strict=True)
+    )
+    target = known.ratings.item_ids.ids[known.bounds[-2] :].cast(pl.String)
+    prefix = f"{known.names[-1]}/"
+    return tuple(titles.get(item.removeprefix(prefix), item) for item in target)
+
+
 def _publish(
-    fitted: "ReleasedMap", name: str, names: "Mapping[str, dict[int, int | str]]", folder: Path
+    fitted: "ReleasedMap",
+    name: str,
+    names: "Mapping[str, dict[int, int | str]]",
+    titles: tuple[str, ...],
+    folder: Path,
 ) -> str:
     """Publish a strict map for the devices of tasks. Returns its address.
 
     `name`: of its system. `names`: by the address of the task, as `_source_names` returns them.
+    `titles`: of the target items.
     """
     from tacit.collector.storage.publications import Publication
     from tacit.collector.storage.published_models import PublishedModels
@@ -188,6 +214,8 @@ def _publish(
     from tacit.errors import must_be
 
     model = must_be(FactorMap, fitted, "a strict map", "publish x-map-strict").published
+    assert model.target is not None, "a map has a target"
+    model = replace(model, target=replace(model.target, titles=titles))
     record = Publication(model="", at=time.time(), learner=name)
     (address,) = {
         PublishedModels(folder).publish(task, replace(model, items=_renamed(model, items)), record)

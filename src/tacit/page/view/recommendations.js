@@ -22,13 +22,25 @@ const BEST = 8;
  * @returns {Best[]}
  */
 export function bestOf(task, model, levels) {
-  const places = new Map(task.items.map((item, place) => [item, place]));
+  const titles = titlesOf(task, model);
   const list = model !== null && isList(model);
   return recommend(task, model, levels, BEST).map(({ item, score }) => {
-    const place = places.get(item);
-    const title = place === undefined ? String(item) : titleOf(task, place);
-    return { title, rating: list ? null : score };
+    return { title: titles.get(item) ?? String(item), rating: list ? null : score };
   });
+}
+
+/**
+ * Return the titles of the task's items and of a model's target domain, by item id.
+ * @param {Task} task
+ * @param {Model | null} model
+ * @returns {Map<string | number, string>}
+ */
+function titlesOf(task, model) {
+  const titles = new Map(task.items.map((item, place) => [item, titleOf(task, place)]));
+  if (model === null || isList(model) || model.target === null) return titles;
+  const { first, titles: targets } = model.target;
+  targets.forEach((title, k) => titles.set(model.items[first + k] ?? "", title));
+  return titles;
 }
 
 /**

@@ -26,6 +26,7 @@ import {
 } from "./model_header.js";
 import * as ratingScale from "./scale.js";
 import { fields, integral, listed, parse, real, text as wellFormed } from "./strict.js";
+import { MOST_ITEMS } from "./task.js";
 
 // The header of an item model: the meaning and the required lengths of its arrays.
 
@@ -38,6 +39,7 @@ const WITH_HIDDEN = WITH_EXPOSURE.concat(["hidden"]); // of format 4, whose expo
 const EXPOSURE = ["directions", "popularity"];
 const PRESENCE = ["log_mean", "log_scale", "damping"];
 const TARGET = ["first", "cuts"];
+const TITLES = ["titles"]; // or left out
 const MOST_DRAWS = 32;
 const MOST_CUTS = 1 << 10;
 const WHAT = "The item model's header";
@@ -60,7 +62,9 @@ const WHAT = "The item model's header";
 /**
  * The target domain of a cross-domain model: its items are those from the index `first` on. `cuts`:
  * mean predictions from which on the median rating is a level higher; empty to predict means.
- * @typedef {{ readonly first: number, readonly cuts: readonly number[] }} ItemTarget
+ * `titles`: of the target items, which no task of a source has; empty without titles.
+ * @typedef {{ readonly first: number, readonly cuts: readonly number[],
+ *   readonly titles: readonly string[] }} ItemTarget
  */
 
 /**
@@ -134,7 +138,7 @@ function flaws({ scale, link, sigma, mu, features, presence }) {
  */
 function targetFlaws({ items, scale, target }) {
   if (target === null) return [];
-  const { first, cuts } = target;
+  const { first, cuts, titles } = target;
   return [
     [
       first <= 0 || first >= items.length,
@@ -145,15 +149,21 @@ function targetFlaws({ items, scale, target }) {
       "it must have a cut per level but the lowest, or none",
     ],
     [cuts.some((cut, k) => cut < (cuts[k - 1] ?? cut)), "its cuts must not decrease"],
+    [
+      titles.length !== 0 && titles.length !== items.length - first,
+      "it must have a title per target item, or none",
+    ],
   ];
 }
 
 /** @param {unknown} value */
 function targetOf(value) {
-  const known = fields(value, `${WHAT}'s target`, TARGET);
+  const known = fields(value, `${WHAT}'s target`, TARGET, TITLES);
+  const titles = known["titles"] === undefined ? [] : known["titles"];
   return {
     first: one(known, "first", integral, WHAT),
     cuts: listed(known["cuts"], "cuts", real, WHAT, MOST_CUTS),
+    titles: listed(titles, "titles", wellFormed, WHAT, MOST_ITEMS),
   };
 }
 
