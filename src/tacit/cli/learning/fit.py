@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from tacit.cli.learning.fit_map import (
 )
 from tacit.cli.learning.publishing import measured_gain, publish_request
 from tacit.cli.learning.publishing import publish as publish_model
+from tacit.cli.learning.warm import measured_fit, require_warm, warm_model
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 from tacit.experiments.defaults import STARS_PLAN, model_for, plan_for
@@ -99,6 +101,13 @@ def fit(
         int | None, typer.Option(help="Number of factors, for a model with factors.")
     ] = None,
     changed: options.Settings = None,
+    warm: Annotated[
+        Path | None,
+        typer.Option(
+            help="A model of fewer reports to start from, such as that of the last fit: mf or "
+            "channel-mf."
+        ),
+    ] = None,
     without_exposure: Annotated[
         bool,
         typer.Option(
@@ -145,6 +154,8 @@ def fit(
 
         tacit fit --db reports.db --publish models -o model
 
+        tacit fit --db reports.db --publish models --warm model -o model
+
         tacit fit clicks.csv --implicit --epsilon 2 -o model
 
         tacit fit reports.parquet --items movies.csv -o model
@@ -190,8 +201,11 @@ def fit(
     else:
         _without_vocabularies(items_file, people)
         source = _reports(file, db, task)
-    model, promised, gain = model or model_for(source), None, None
+    start = warm_model(warm)
+    model, promised, gain = model or (start.model.model if start else model_for(source)), None, None
     chosen = learner(model, mode)
+    if start is not None:
+        require_warm(chosen, options.typed_options(context), from_reports=from_reports)
     require_options([chosen], list(settings))
     settings |= parsed_settings([chosen], changed)
     with learning(model, engine, master, state) as there, share("fitting") as advance:
@@ -201,16 +215,14 @@ def fit(
             )
         else:
             promised, source = _sent(source, plan, channel, epsilon)
-            fitted = chosen.fit(source, rng=seed, advance=advance, **settings, **there)
+            begin = start.settings(source) if start and isinstance(source, Reports) else {}
+            fitted = chosen.fit(source, rng=seed, advance=advance, **settings, **there, **begin)
             fitted = fitted if without_exposure else with_exposure(fitted, source, rng=seed)
         if publishing is not None and isinstance(source, Reports):
             there = there | ({"state": there["state"] / HELD_OUT} if there else {})
-            gain = measured_gain(
-                publishing,
-                chosen,
-                source,
-                lambda part: chosen.fit(part, rng=seed, **settings, **there),
-            )
+            fit_part = partial(chosen.fit, rng=seed, **settings, **there)
+            fit_part = measured_fit(fit_part, start, output, chosen)
+            gain = measured_gain(publishing, chosen, source, fit_part)
     _write(fitted, output)
     # A trainer's guarantee does not cover the number of ratings, so it is not printed.
     rows = f" from {len(source):,} rows" if not trained else ""

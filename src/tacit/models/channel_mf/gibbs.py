@@ -31,6 +31,7 @@ from tacit.models.evidence.presence_features import Presence, presence
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spectrum
 from tacit.models.evidence.slot_reports import presence_mixture
+from tacit.models.evidence.warm_start import WarmStart
 from tacit.vocabulary import check_codes
 
 APPROACH = 0.7
@@ -114,6 +115,13 @@ class GibbsChain:
             self.people.redraw_spreads(inputs, self.engine, self.tables)
         self._draw_side(self.people, self.items)
         self.counts = self._draw_side(self.items, self.people)
+
+    def start_from(self, start: WarmStart, number: int) -> None:
+        """Continue from a draw of an earlier model; users and items that it lacks keep theirs."""
+        draw = start.draw(number)
+        self.mu = draw.mu
+        self.people.start_from(draw.people, start.known_people, self.tables)
+        self.items.start_from(draw.items, start.known_items, self.tables)
 
     def keep(self) -> None:
         """Append a copy of the state to the draws, with mu at its conditional mode.

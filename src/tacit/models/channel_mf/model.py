@@ -34,6 +34,7 @@ from tacit.models.channel_mf.likelihood import affordable_draws
 from tacit.models.distillation import CondensedItems, condensed
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.evidence.screening import screened
+from tacit.models.evidence.warm_start import WarmStart
 from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
 from tacit.models.rounded import halved
@@ -88,6 +89,10 @@ def _tastes(model: Downloaded, rows: list[Doubles], items: slice) -> Doubles:
     return np.asarray(total / len(rows), np.float64)
 
 
+WARM_BURN_IN, WARM_DRAWS = 4, 28
+"""Sweeps before the first draw, and draws, of a warm start."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChannelMF:
     """Bayesian matrix factorization with the exact likelihood of the channel, by Gibbs sampling.
@@ -102,6 +107,11 @@ class ChannelMF:
     sweeps between draws. `screened`: drop reports that look fake
     (`tacit.models.evidence.screening`).
 
+    `warm`: an earlier `channel-mf` of fewer reports, from which this fit starts
+    (`tacit.models.evidence.warm_start`), with its numbers of factors and directions:
+    `WARM_BURN_IN` sweeps from its last draw, and one from each of `WARM_DRAWS` draws. None for a
+    fit from scratch.
+
     `engine`: where half-sweeps run, None for this process. Results are identical on every engine.
     `state`: folder that all workers can reach, for reports, rows and draws; an interrupted fit
     resumes from its last complete sweep. None for memory.
@@ -115,6 +125,7 @@ class ChannelMF:
     item_table: pl.DataFrame | None = field(default=None, repr=False, compare=False)
 
     screened: bool = False
+    warm: Fitted | None = field(default=None, repr=False, compare=False)
     engine: Engine | None = field(default=None, repr=False, compare=False)
     state: Path | None = field(default=None, repr=False, compare=False)
 
@@ -138,12 +149,16 @@ class ChannelMF:
         values = (each.values for each in described)
         start = data.layout.users.start
         tables = fit_tables(self, rng, start, data.item_of, data.symbols, data.likelihood, *values)
+        like = self if self.warm is None else self._warm_settings(self.warm)
         chain = GibbsChain(
-            data, self.factors, self.directions, described, self.burn_in, rng,
+            data, like.factors, like.directions, described, like.burn_in, rng,
             self.engine or Local.over_cells(len(data)), tables,
         )  # fmt: skip
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws
+        if self.warm is not None:
+            _continue(chain, WarmStart.of(self.warm, self.name, data), like, advance)
+            return _fitted(self.name, data, chain)
         chain.resume()
         while chain.sweeps < total:
             chain.sweep()
@@ -152,6 +167,38 @@ class ChannelMF:
             chain.save()
             advance(chain.sweeps / total)
         return _fitted(self.name, data, chain)
+
+    def _warm_settings(self, warm: Fitted) -> "ChannelMF":
+        """Return the settings of a fit that starts from `warm`."""
+        return replace(
+            self,
+            factors=warm.items.shape[2] - 1,
+            directions=warm.presence.directions if warm.presence else 0,
+            draws=min(self.draws or WARM_DRAWS, len(warm.mu)),
+            burn_in=WARM_BURN_IN,
+        )
+
+
+def _continue(
+    chain: GibbsChain, start: WarmStart, settings: ChannelMF, advance: Callable[[float], None]
+) -> None:
+    """Draw from the posterior, from draws of an earlier model of nearly the same reports.
+
+    Consecutive draws of a chain are correlated, and so few of them would not determine a mean. The
+    earlier draws are far apart: each is moved to the new posterior by one sweep. The sweeps before
+    them adapt the priors, and the weights of the cells, to the new reports.
+    """
+    draws = settings.draws or WARM_DRAWS
+    total = settings.burn_in + draws
+    chain.start_from(start, -1)
+    for _ in range(settings.burn_in):
+        chain.sweep()
+        advance(chain.sweeps / total)
+    for number in np.linspace(0, len(start.model.mu) - 1, draws).astype(int).tolist():
+        chain.start_from(start, number)
+        chain.sweep()
+        chain.keep()
+        advance(chain.sweeps / total)
 
 
 def _fitted(name: str, data: Evidence, chain: GibbsChain) -> Fitted:

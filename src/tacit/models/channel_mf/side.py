@@ -246,6 +246,11 @@ class ChainSide:
         none = RowSums(n, np.zeros_like(prior.weights), np.zeros(width), np.zeros(width))
         return cls(number, n, blocks, prior, rows, spreads, none)
 
+    def start_from(self, known: Floats, mask: NDArray[np.bool_], tables: Tables) -> None:
+        """Replace the rows where `mask` holds."""
+        rows = np.where(mask[:, None], known, self.raised)
+        self.rows, self.shift = tables.put(_named(self.name, "warm", 0), rows), 0.0
+
     def given(
         self, other: "ChainSide", mu: float, readings: Readings, key: Key, approach: bool
     ) -> Given:

@@ -16,11 +16,15 @@ from tacit.engines.engine import Engine, Local
 from tacit.engines.tables import Tables
 from tacit.kernels.als import LEAST_RIDGE
 from tacit.models.evidence.evidence import Evidence
+from tacit.models.evidence.warm_start import WarmStart
 from tacit.models.fit_tables import fit_tables
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.half_steps import FREE, Factors, HalfSteps, ReportBlocks
-from tacit.models.least_squares.ridge import at_best_ridge
+from tacit.models.least_squares.ridge import at_best_ridge, nearest_candidate
 from tacit.scale import OWN_BIAS_RIDGE, RATING_SPREAD
+
+WARM_SWEEPS = 4
+"""Sweeps of a warm start."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +34,9 @@ class MF:
     `factors`: K. `ridge`: added to a row's sum of squares, 0 for none, None to choose it from the
     reports. `sweeps`: number of sweeps over both sides. `biases`: whether users and items have
     biases. `centred`: whether to subtract the mean report before the factorization.
+
+    `warm`: an earlier `mf` of fewer reports, whose factors and ridge this fit starts from, for
+    `WARM_SWEEPS` sweeps (`tacit.models.evidence.warm_start`). None for a fit from scratch.
 
     `engine`: where half-steps run, None for this process. Results are identical on every engine.
     `state`: folder that all workers can reach, for reports and rows; an interrupted fit resumes
@@ -41,6 +48,7 @@ class MF:
     sweeps: int = 15
     biases: bool = True
     centred: bool = True
+    warm: Fitted | None = field(default=None, repr=False, compare=False)
     engine: Engine | None = field(default=None, repr=False, compare=False)
     state: Path | None = field(default=None, repr=False, compare=False)
 
@@ -58,6 +66,10 @@ class MF:
         other reports or settings.
         """
         tables = fit_tables(self, rng, data.layout.users.start, data.item_of, data.values)
+        if self.warm is not None:
+            factors = self._refitted(data, self.warm, rng, tables)
+            advance(1.0)
+            return as_fitted(self.name, data, factors)
         factors = at_best_ridge(
             data,
             self.ridge,
@@ -67,6 +79,25 @@ class MF:
         )
         advance(1.0)
         return as_fitted(self.name, data, factors)
+
+    def _refitted(self, data: Evidence, warm: Fitted, rng: int, tables: Tables) -> Factors:
+        """Continue the sweeps of an earlier fit, at its ridge."""
+        start = WarmStart.of(warm, self.name, data)
+        rows, K = start.draw(-1), warm.items.shape[2] - 1
+        factors = Factors.start(data, K, 1.0, 1.0, rng, centred=self.centred)
+        factors.items = np.where(start.known_items[:, None], rows.items, factors.items)
+        factors.people = rows.people
+        ridge = self.ridge
+        if ridge is None:
+            # The device's precision is the ridge times the root of this share (`as_fitted`). The
+            # nearest candidate is exact, however often a fit is continued.
+            share = float(np.sqrt(own_noise_share(data, factors)))
+            ridge = nearest_candidate(float(warm.precision[0, -1]) / share)
+        bias_ridge = ridge / 2 if self.biases else float(FREE)
+        factors.ridge = np.array([bias_ridge] + [ridge] * K, np.float32)
+        engine = self.engine or Local.over_cells(len(data))
+        cells = ReportBlocks.of(data, engine, tables)
+        return HalfSteps(cells, factors, engine, tables.within("warm")).run(WARM_SWEEPS)
 
     def _factorize(self, data: Evidence, ridge: float, rng: int, tables: Tables) -> Factors:
         bias_ridge = ridge / 2 if self.biases else float(FREE)

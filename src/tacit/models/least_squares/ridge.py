@@ -51,6 +51,14 @@ def candidates(data: Evidence) -> tuple[float, ...]:
     return tuple(ridges)
 
 
+def nearest_candidate(ridge: float) -> float:
+    """Return the candidate that is nearest to a ridge above 0, by ratio."""
+    ridges = list(RIDGES)
+    while ridges[-1] < ridge:
+        ridges.append(2 * ridges[-1])
+    return min(ridges, key=lambda each: abs(np.log2(each / ridge)))
+
+
 def held_out(data: Evidence) -> tuple[Evidence, Evidence]:
     """Split the reports: 9 in 10 for training, always with the first, the others for validation."""
     held = np.random.default_rng(0).random(len(data)) < HELD_OUT
