@@ -1,7 +1,9 @@
 """One axis: what a whole person has is what was asked for, found again from the tables."""
 
 import itertools
+import json
 import math
+import tomllib
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
@@ -256,3 +258,41 @@ def test_the_verb_prints_one_table_and_refuses_a_plan_of_its_own(run, tmp_path, 
     status, _, said = run(*common, "--plan", "rated")
     assert status != 0
     assert "--person-epsilon sets plan" in said
+
+
+def test_shuffled_messages_are_compared_at_the_same_epsilon(run, tmp_path):
+    data = tmp_path / "made.csv"
+    synthetic(300, 60, 6_000, rng=2).to_polars().write_csv(data)
+    common = ("compare", data, "--implicit", "--plan", "shuffled:10", "--model", "dp-popularity")
+    status, printed, said = run(
+        *common, "--person-epsilon", "3", "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert status == 0, said
+    assert "shuffled:10 per user" in printed
+    assert "Epsilon = 3 per user, delta = 1e-06, trusting the shuffler" in printed
+    rows = json.loads((tmp_path / "out.json").read_text())
+    assert {(row["model"], row["plan"], row["epsilon"]) for row in rows if row["epsilon"]} == {
+        ("shuffled-ease", "shuffled:10", 3.0),
+        ("shuffled-popularity", "shuffled:10", 3.0),
+        ("dp-popularity", "curator", 3.0),
+    }
+    table = tomllib.loads((tmp_path / "out.toml").read_text())["compare"]
+    assert table["plan"] == "shuffled:10"
+    status, _, said = run("compare", tmp_path / "out.toml", "--json", tmp_path / "again.json")
+    assert status == 0, said
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--plan", "shuffled:10"), "shuffled:10 requires --person-epsilon"),
+        (("--plan", "shuffled:0", "--person-epsilon", "1"), "an M of at least 1"),
+        (("--plan", "shuffled:9", "--cap", "3", "--person-epsilon", "1"), "leave out --cap"),
+    ],
+)
+def test_shuffled_messages_have_an_epsilon_per_user_only(run, tmp_path, options, words):
+    data = tmp_path / "made.csv"
+    synthetic(50, 42, 1000, rng=2).to_polars().write_csv(data)
+    status, _, said = run("compare", data, "--implicit", *options)
+    assert status != 0
+    assert words in said

@@ -29,6 +29,22 @@ BUCKETS_EACH = 20
 """Least number of buckets of the round `pairs` per message. More buckets do not raise the bound."""
 
 
+def messages_of(name: str) -> int | None:
+    """Return M of a plan named `shuffled:M`, and None for other plans.
+
+    Raises `RequestError` for another M than an integer of at least 1.
+    """
+    kind, _, messages = name.partition(":")
+    if kind != "shuffled":
+        return None
+    if not messages.isdecimal() or int(messages) < 1:
+        raise RequestError(
+            "plan shuffled:M must have an M of at least 1, the messages per device, as in "
+            f"shuffled:100, got '{name}'."
+        )
+    return int(messages)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ShuffledPlan:
     """Shuffled messages of all users, at `epsilon` nats per user and `delta`, decimal strings.

@@ -9,6 +9,12 @@ from tacit.reporting.page import FailedClaim
 from tacit.training import TRAININGS
 from tacit.training.papers.xian import FaithfulSVD
 
+RELEASED = {
+    "curator": "the curator's output",
+    "shuffler": "shuffled messages of the devices, with profiles replaced by any other ones,",
+}
+"""Releases by the trusted party."""
+
 
 def claims(rows: Sequence[ResultRow]) -> list[tuple[Guarantee, list[ResultRow]]]:
     """Return each kind of guarantee with its rows, by ascending epsilon, without non-private
@@ -65,7 +71,7 @@ def _claim(rows: Sequence[ResultRow]) -> Guarantee:
         delta=f"{delta:g}",
         unit=row.unit,
         trust=row.trust,
-        released="the curator's output" if row.trust == "curator" else "the devices' reports",
+        released=RELEASED.get(row.trust, "the devices' reports"),
         fails=_failing(rows) if row.claim_valid is False else None,
         uncovered=tuple(row.uncovered.split(", ")) if row.uncovered else (),
     )

@@ -39,7 +39,13 @@ def compare(
         float | None, typer.Option(help="Share of the ratings to hold out. [0.1]")
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of repetitions, with splits 0, 1, ..")] = 1,
-    plan: options.PlanOfScale = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            help="The plan: rated, catalogue or sample:K. [rated; catalogue for implicit feedback] "
+            "With --person-epsilon, shuffled:M adds trainers from shuffled messages."
+        ),
+    ] = None,
     cap: Annotated[int | None, typer.Option(help="Maximum number of ratings per user.")] = None,
     mode: Annotated[str, typer.Option(help="Trainer mode: strict, faithful or both.")] = "strict",
     delta: Annotated[
@@ -105,6 +111,8 @@ def compare(
 
         tacit compare clicks.csv --implicit --model ease,graph-filter --epsilon 1,2,4
 
+        tacit compare clicks.csv --implicit --person-epsilon 1,4 --plan shuffled:100
+
         tacit compare out.toml --json again.json
 
         tacit compare ml-1m/ratings.dat --model mf,channel-mf --engine spark
@@ -117,9 +125,17 @@ def compare(
         raise typer.BadParameter(
             f"must be strict, faithful or both, got '{mode}'", param_hint="--mode"
         )
-    if person_epsilon is not None and (plan is not None or cap is not None):
+    from tacit.collection.shuffled_plan import messages_of
+
+    messages = messages_of(plan or "")
+    if person_epsilon is not None and (cap is not None or (plan and not messages)):
         raise typer.BadParameter(
-            "--person-epsilon sets plan, cap and epsilon; leave out --plan and --cap"
+            "--person-epsilon sets plan, cap and epsilon; leave out --cap, and --plan unless it is "
+            "shuffled:M"
+        )
+    if person_epsilon is None and messages:
+        raise typer.BadParameter(
+            f"{plan} requires --person-epsilon, because its epsilon is per user"
         )
     spark = options.spark_master(engine, master)
     from tacit.experiments.results import ROWS, writable
@@ -132,7 +148,11 @@ def compare(
     from tacit.cli.evaluating.execution import execute
     from tacit.experiments.comparison.compare import experiment as declared
     from tacit.experiments.comparison.request import asked, epsilon_texts, protocol
-    from tacit.experiments.comparison.user_level import UserLevelComparison, default_models
+    from tacit.experiments.comparison.user_level import (
+        UserLevelComparison,
+        default_models,
+        with_shuffled,
+    )
     from tacit.readers import item_table
     from tacit.reporting.page import Provenance
 
@@ -145,7 +165,7 @@ def compare(
         models=model,
         epsilons=epsilon,
         protocol=protocol(split, test_share, folds, seeds),
-        plan=plan,
+        plan=None if messages else plan,
         cap=cap,
         mode=mode,
         delta=delta,
@@ -179,7 +199,7 @@ def compare(
         else:
             models = options.names(model) if model else default_models(ratings)
             every = replace(request.comparison, models=models, engine=there)
-            comparison = recorded.resolve(every)
+            comparison = recorded.resolve(with_shuffled(every, messages) if messages else every)
             wanted = UserLevelComparison(epsilons=epsilon_texts(person_epsilon), every=comparison)
             terms = wanted.terms(ratings)
             slots = [(each.plan, each.epsilon) for each in terms.values()]
@@ -190,5 +210,6 @@ def compare(
         files = {"data": data, "catalogue": catalogue, "people": people, "items": items}
         reading = {"format": format, "scale": scale, "columns": columns, "rounding": rounding}
         other = {"person-epsilon": person_epsilon, "positive-only": positive_only}
+        other |= {"plan": plan} if messages else {}
         settings: dict[str, object] = {**files, **reading, **other}
         recorded.write(json, ratings, comparison, slots, settings, by=options.typed())

@@ -72,6 +72,7 @@ class Comparison:
     the error by decile of users and items. `lists`: whether rows have top-N metrics.
     `rank_by`: "rating" for rating models to rank by predicted rating, None or "gain" for expected
     gain.
+    `rounds`: plans of trainers by name, by default `ROUNDS`.
     `only`: the epsilon of channels that run at a single one. `plugged`: channels and models of
     plug-ins with their versions, so that rows of other versions are not reused. `learner`: the
     learner of a name and mode. `make_plan`: the plan of a name, channel and epsilon. `engine`:
@@ -95,6 +96,7 @@ class Comparison:
     rank_by: str | None = None
     items: pl.DataFrame | None = field(default=None, repr=False)
     options: dict[str, object] = field(default_factory=dict[str, object])
+    rounds: Mapping[str, str] = field(default_factory=dict[str, str])
     only: Mapping[str, str] = field(default_factory=dict[str, str])
     plugged: Sequence[str] = ()
     learner: Callable[[str, str], Learner] = field(default=learner, repr=False, compare=False)
@@ -131,7 +133,7 @@ class Comparison:
             ComparisonCell(
                 dataset=ratings.name,
                 data=data,
-                plan=self.plan if channel else ROUNDS,
+                plan=self.plan if channel else self.rounds.get(model, ROUNDS),
                 cap=self.cap if channel else None,
                 channel=channel,
                 epsilon=epsilon,

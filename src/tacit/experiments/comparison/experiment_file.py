@@ -65,7 +65,7 @@ class Recorded:
         """
         settings = options(comparison) | dict(source)
         if source.get("person-epsilon") is not None:
-            settings["plan"] = None
+            settings["plan"] = source.get("plan")
         auto = resolve_auto(slots, ratings.scale) if AUTO in comparison.channels else {}
         write(result, ratings, settings, self.auto or auto, by=by)
 

@@ -13,6 +13,7 @@ from tacit.experiments.comparison.tables import accuracy
 from tacit.experiments.experiment import Experiment
 from tacit.experiments.guarantee_text import sentences
 from tacit.experiments.results import ResultRow
+from tacit.learners import Learner
 from tacit.ratings import Ratings
 from tacit.reporting.page import Provenance
 from tacit.reporting.table import Table, text
@@ -30,11 +31,30 @@ SHOWN = {"rmse": "RMSE", "ndcg_at_20": "NDCG@20"}
 
 STARS_MODELS = ("channel-mf", "pg-mf", "dpals", "dp-covariance")
 LIST_MODELS = ("ease", "dp-ease")
+SHUFFLED = ("shuffled-ease", "shuffled-popularity")
 
 
 def default_models(ratings: Ratings) -> tuple[str, ...]:
     """Return the models of a comparison that names none, by the scale."""
     return LIST_MODELS if ratings.scale.has_one_level else STARS_MODELS
+
+
+def with_shuffled(every: Comparison, messages: int) -> Comparison:
+    """Add the trainers from shuffled messages to a comparison, with M = `messages`."""
+    find = every.learner
+
+    def named(name: str, mode: str) -> Learner:
+        known = find(name, mode)
+        if name not in SHUFFLED:
+            return known
+        return replace(known, settings=replace(known.settings, messages=messages))
+
+    return replace(
+        every,
+        models=tuple(dict.fromkeys((*every.models, *SHUFFLED))),
+        rounds=dict.fromkeys(SHUFFLED, f"shuffled:{messages}"),
+        learner=named,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
