@@ -24,7 +24,9 @@ from tacit.collector.storage.slot_codec import pack_rated
 from tacit.collector.storage.store import StoredReport
 from tacit.device.list_profile import ListProfile
 from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
+from tacit.wire.task import documents, loads
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "runbook.md").read_text()
 FIXTURE = Path(__file__).parent / "fixtures" / "version-1.db"
@@ -81,6 +83,78 @@ def count(url):
 
 def test_verify(store, tmp_path):
     runs("Verify a store", tmp_path, **{"reports.db": store})
+
+
+@pytest.mark.parametrize(
+    ("kind", "weeks"),
+    [
+        ("sqlite", 1),
+        pytest.param("sqlite", 3, marks=pytest.mark.long),
+        pytest.param("postgres", 2, marks=pytest.mark.postgres),
+    ],
+)
+def test_add_items_week_after_week(ask, kind, weeks, tmp_path, request, run, monkeypatch):
+    """A shop of 80 users gets three items a week, and withdraws one."""
+    start = int(time.time()) - 20 * DAY - 100
+    films = [[*range(1, 31 + 3 * week)] for week in range(weeks + 1)]
+    task = ask(items=films[0], epsilons=("6",), start=start, provider="https://films.example")
+    (tmp_path / "task.json").write_bytes(task.document)
+    postgres = kind == "postgres"
+    url = str(tmp_path / "reports.db")
+    if postgres:
+        url = request.getfixturevalue("postgres").database()
+    chance, people = Random(1), [os.urandom(16) for _ in range(80)]
+    store_reports(url, task, people, 3, chance)
+    monkeypatch.chdir(tmp_path)
+    assert run("fit", "--db", url, "--model", "mf", "--publish", "models", "-o", "model")[0] == 0
+    folder = PublishedModels(tmp_path / "models")
+    for week in range(1, weeks + 1):
+        table(tmp_path / "films.csv", films[week][week:])  # the first ones are withdrawn
+        table(tmp_path / "hidden.csv", films[week][:week])
+        (step, *rest) = commands("Add items", tmp_path, **{"reports.db": url})
+        assert run(*step[1:])[0] == 0
+        (tmp_path / "next.json").rename(tmp_path / "task.json")
+        task = loads((tmp_path / "task.json").read_bytes())
+        assert list(task.items) == films[week]
+        store_reports(url, task, people, 3 + week, chance)
+        for _, *words in rest:
+            status, out, message = run(*words)
+            assert status == 0, message
+        # The record goes on, so that the figures are compared and an earlier model can come back.
+        assert out.count(", mf, ") == (week + 1) * (week + 1)
+        served = ItemModel.from_bytes(folder.model(folder.newest(task.address)))
+        assert list(served.items) == films[week]
+        assert served.hidden == tuple(range(week))
+    status, _, message = run(*step[1:])
+    assert (status, "nothing to extend" in message) == (1, True)
+    assert len(folder.tasks()) == weeks + 1  # devices of every week get a model
+    assert run("models", "rollback", "--publish", "models")[0] == 0
+    served = {folder.newest(each) for each in folder.tasks()}
+    assert len(served) == 1
+    (model,) = map(ItemModel.from_bytes, map(folder.model, served))
+    assert list(model.items) == films[weeks - 1]
+    assert model.hidden == tuple(range(weeks))
+
+
+def table(path, items):
+    path.write_text("\n".join(["item", *map(str, items)]) + "\n")
+
+
+def store_reports(url, task, people, epoch, chance):
+    """What a collector of the task stores: each user's reports on some items, of two tastes."""
+    with closing(open_store(url)) as opened:
+        same = [bytes(document) for document in documents(task).values()]
+        number = opened.hold(task.document, same).number
+        opened.insert(
+            [
+                StoredReport(
+                    os.urandom(16), number, epoch, 0, person,
+                    pack_rated(place, abs(place % 5 - 4 * (person[0] % 2))),
+                )
+                for person in people
+                for place in chance.sample(range(len(task.items)), 12)
+            ]
+        )  # fmt: skip
 
 
 def test_return_to_an_earlier_model(task, tmp_path):

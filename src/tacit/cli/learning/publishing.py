@@ -85,8 +85,12 @@ def publish(
     from tacit.readers import catalogue
 
     tasks, folder = _tasks(request), PublishedModels(request.folder)
+    # Tasks that were published together share a record; a task that extends them has none yet.
+    earlier = max(map(folder.publications, tasks), key=len)
     if not request.force:
-        require_publishable(reports, request.least, gain, folder.current(tasks[0]))
+        current = [each for task in tasks if (each := folder.current(task)) is not None]
+        last = max(current, key=lambda each: each.at, default=None)
+        require_publishable(reports, request.least, gain, last)
     options.notice(described(gain))
     if request.dry_run:
         options.notice("The model was not published: --dry-run.")
@@ -103,7 +107,7 @@ def publish(
         gain=gain and gain.value,
         error=gain and gain.error,
     )
-    (address,) = {folder.publish(task, learnt, record) for task in tasks}
+    (address,) = {folder.publish(task, learnt, record, earlier) for task in tasks}
     options.notice(f"Published in {request.folder} as {address}.")
 
 

@@ -28,19 +28,25 @@ class PublishedModels:
         self._folder = folder
 
     def publish(
-        self, task: str, model: ItemModel | ListModel, record: Publication | None = None
+        self,
+        task: str,
+        model: ItemModel | ListModel,
+        record: Publication | None = None,
+        earlier: Sequence[Publication] = (),
     ) -> str:
         """Add the model, with the folder's hidden items, as the task's newest.
 
         Returns its address, the SHA-256 of its bytes. `record`: added to the task's publications,
-        with this address. Raises `DataError` if those on disk are damaged.
+        with this address. `earlier`: publications of a task without a record, such as those of the
+        task that it extends. Raises `DataError` if those on disk are damaged.
         """
         content = model.hiding(self.hidden).to_bytes()
         address = sha256(content).hexdigest()
         self._folder.mkdir(parents=True, exist_ok=True)
         write_whole(self._folder / f"{address}.items", content)
         if record is not None:
-            self._record(task, (*self.publications(task), replace(record, model=address)))
+            known = self.publications(task) or tuple(earlier)
+            self._record(task, (*known, replace(record, model=address)))
         self._point(task, address, None if record is None else record.at)
         return address
 
