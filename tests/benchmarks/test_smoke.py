@@ -29,6 +29,7 @@ SCRIPTS = {
     "collector": ("--seconds", "0.2", "--rounds", "1"),
     "dawdlers": ("--connections", "9", "--seconds", "0.3"),
     "dp_ease": ("--made", "90,110,3000", "--epsilons", "300", "--sweep"),
+    "shuffled": ("{frame}", "--topics", "3"),
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
     "few_ratings": ("{csv}:4", "made:2", "--epsilons", "3", "--seeds", "1"),
