@@ -99,7 +99,7 @@ def parse_header(text: bytes, version: int) -> Header:
         shrinking=strict.typed(known, "shrinking", bool, WHAT) if version >= 3 else version == 2,
         exposure=_exposure(known["exposure"], version) if version >= 3 else None,
         target=_target(known["target"]) if "target" in known else None,
-        hidden=model_header.hidden(known["hidden"], items, WHAT) if version == 4 else (),
+        hidden=model_header.hidden_items(known["hidden"], items, WHAT) if version == 4 else (),
     )
     for wrong, sentence in (*_flaws(header), *_target_flaws(header)):
         if wrong:

@@ -65,7 +65,7 @@ def parse_header(text: bytes, version: int) -> ListHeader:
         factors=model_header.count(known, "factors", model_header.MOST_FACTORS, HEADER),
         neighbours=model_header.count(known, "neighbours", len(items), HEADER),
         guarantee=model_header.guarantee(known["guarantee"], HEADER),
-        hidden=model_header.hidden(known["hidden"], items, HEADER) if version == 2 else (),
+        hidden=model_header.hidden_items(known["hidden"], items, HEADER) if version == 2 else (),
     )
 
 

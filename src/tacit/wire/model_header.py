@@ -36,7 +36,7 @@ def item_id(value: Any) -> int | str:
     return catalogue.item_id(value)
 
 
-def hidden(value: Any, items: Sequence[object], what: str) -> tuple[int, ...]:
+def hidden_items(value: Any, items: Sequence[object], what: str) -> tuple[int, ...]:
     """Return the indices of hidden items, ascending, at least one. Raises `DataError`."""
     indices = strict.listed(value, "hidden", strict.integral, what, len(items))
     in_order = all(one < other for one, other in pairwise(indices))
