@@ -14,6 +14,9 @@ from tacit.collector.storage.publications import Publication
 from tacit.errors import RequestError
 from tacit.publishing.held_out import Gain
 
+ALLOWING = ("global-mean", "item-mean", "bias", "channel-mf", "channel-mf-screened")
+"""Rating models that allow for the noise of reports when they predict from them. Others predict
+well on devices, from true ratings, and badly from reports."""
 MARGIN = 3.0
 """Standard errors by which a gain may be too low."""
 REMEDY = (
@@ -23,19 +26,21 @@ REMEDY = (
 
 
 def require_publishable(
-    reports: int, least: int, gain: Gain | None, last: Publication | None
+    learner: str, reports: int, least: int, gain: Gain | None, last: Publication | None
 ) -> None:
     """Raise `RequestError` for a model that must not be published, with the figures.
 
-    `reports`: number of rows that it was fitted to. `least`: minimum of these. `gain`: None if it
-    could not be measured. `last`: the current model's publication, None for the first model.
+    A rating model that does not allow for noise is compared with the last model of its kind alone.
+    `learner`: its name. `reports`: number of rows that it was fitted to. `least`: minimum of these.
+    `gain`: None if it could not be measured. `last`: the current model's publication, None for the
+    first model.
     """
     if reports < least:
         raise RequestError(
             f"--publish requires at least {least:,} reports, got {reports:,}. The model was "
             f"saved and not published. Collect more reports or set --least {max(1, reports)}."
         )
-    if gain is not None and (flaws := list(_flaws(gain, last))):
+    if gain is not None and (flaws := list(_flaws(learner, gain, last))):
         raise RequestError(f"{' '.join(flaws)} {REMEDY}")
 
 
@@ -49,14 +54,18 @@ def described(gain: Gain | None) -> str:
     )
 
 
-def _flaws(gain: Gain, last: Publication | None) -> Iterator[str]:
+def _flaws(learner: str, gain: Gain, last: Publication | None) -> Iterator[str]:
+    comparable = gain.unit == "discounted gain" or learner in ALLOWING
     figure = f"{gain.value:.4f} in {gain.unit} (standard error {gain.error:.4f})"
-    if gain.value < -MARGIN * gain.error:
+    if comparable and gain.value < -MARGIN * gain.error:
         yield (
             "On held-out reports the model is worse than popularity: its gain over popularity is "
             f"{figure}."
         )
     if last is None or last.gain is None or last.unit != gain.unit:
+        return
+    both = comparable and (gain.unit == "discounted gain" or last.learner in ALLOWING)
+    if last.learner != learner and not both:
         return
     if gain.value < last.gain - MARGIN * hypot(gain.error, last.error or 0.0):
         yield (

@@ -8,7 +8,8 @@ with A = 1 at a rated slot, r the rating, p its prediction and b that of the ite
     gain = sum of A ((r - b)^2 - (r - p)^2) / sum of A
          = sum of 2 (p - b) A r - (p^2 - b^2) A  / sum of A
 
-For a top-N model, with the rank of a slot among those that the user could be recommended,
+For a top-N model where presence is public, with the rank of a slot among the items that the user
+could be recommended,
 
     gain = sum of A (1 / log2(1 + rank) - 1 / log2(1 + rank by popularity)) / sum of A
 
@@ -70,7 +71,9 @@ def held_out_gain(reports: Reports, fit: Fit, baseline: Fit) -> Gain | None:
     """Return the gain of `fit` over `baseline` on held-out reports.
 
     Both are fitted to the other reports, and return either `Fitted` or `FittedLists`. None for
-    fewer than 30 users with held-out reports, and for reports that show no rating.
+    fewer than 30 users with held-out reports, for reports that show no rating, and for a top-N
+    model of protected presence: its lists on devices, from true items, are better than the lists
+    from reports, which could be worse than popularity.
     """
     slots = reports if reports.plan != "catalogue" else with_unrated_slots(reports)
     test = is_held_out(slots)
@@ -80,7 +83,10 @@ def held_out_gain(reports: Reports, fit: Fit, baseline: Fit) -> Gain | None:
     ):
         return None
     present = debiased_presence(held)
-    model, popular = fit(training), baseline(training)
+    popular = baseline(training)
+    if _ranks_only(popular) and hidden(held) is not None:
+        return None
+    model = fit(training)
     if isinstance(model, Fitted):
         gains, unit = _error_reduction(held, present, model, popular), "squared error"
     else:
@@ -88,6 +94,10 @@ def held_out_gain(reports: Reports, fit: Fit, baseline: Fit) -> Gain | None:
         held, present = held.where(some), present[some]
         gains, unit = _rank_gains(training, held, present, model, popular), "discounted gain"
     return _ratio(unit, held.users, gains, present)
+
+
+def _ranks_only(model: Any) -> bool:
+    return isinstance(model, FittedLists)
 
 
 def is_held_out(reports: Reports) -> Mask:
@@ -168,8 +178,8 @@ def _rank_gains(
 def ranks(training: Reports, held: Reports, model: FittedLists) -> Doubles:
     """Return the rank, from 1, of each held-out slot by the reports in `training`; shape (n,).
 
-    The candidates are the user's held-out slots where presence is protected, and otherwise all
-    items without a report in `training`. Ties are in the order of items.
+    Presence is public. The candidates are the items without a report in `training`. Ties are in the
+    order of items.
     """
     known, n_items = presence_of(training), held.n_items
     score = model.scorer(reported_items(known.reported), "provider")
@@ -182,11 +192,7 @@ def ranks(training: Reports, held: Reports, model: FittedLists) -> Doubles:
         some = users[at : at + size]
         rows = order[ends[at] : ends[min(at + size, len(users))]]
         cells = np.searchsorted(some, held.users[rows]), held.items[rows]
-        is_candidate = np.zeros((len(some), n_items), np.bool_)
-        if known.protected:
-            is_candidate[cells] = True
-        else:
-            is_candidate = known.reported[some].toarray() == 0
+        is_candidate = known.reported[some].toarray() == 0
         scores = np.where(is_candidate, score(some), -np.inf)
         rank[rows] = _row_ranks(scores)[cells]
     return rank

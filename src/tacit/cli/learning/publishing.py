@@ -90,7 +90,7 @@ def publish(
     if not request.force:
         current = [each for task in tasks if (each := folder.current(task)) is not None]
         last = max(current, key=lambda each: each.at, default=None)
-        require_publishable(reports, request.least, gain, last)
+        require_publishable(fitted.model, reports, request.least, gain, last)
     options.notice(described(gain))
     if request.dry_run:
         options.notice("The model was not published: --dry-run.")
