@@ -1,0 +1,1 @@
+"""Shuffled messages between devices, shuffler and provider: sealing and opening."""
