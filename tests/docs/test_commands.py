@@ -35,6 +35,7 @@ ELSEWHERE = {
     "attempt.py": "tests/cli/test_check.py",
     "--private": "tests/experiments/test_private_choice.py: hundreds of people are needed",
     "tacit admin": "tests/collector/test_runbook.py and others, with reports in the store",
+    "tacit models": "tests/cli/test_publish.py and tests/collector/test_runbook.py",
     "ADDRESS": "stands for an address that the reader has",
 }
 """Commands that only the fast test covers, by a word of theirs, and where the rest is shown."""
@@ -102,7 +103,9 @@ def folder(tmp_path_factory):
         "u.data": tabs, "ml-100k/u.data": tabs, "u.item": films, "ml-100k/u.item": films,
         "ml-1m/ratings.dat": colons, "movies.csv": f"movieId,title,genres\n{_lines(',', known)}",
         "films.csv": "item,title\n" + _lines(",", [row[:2] for row in known]),
+        "new-films.csv": "item,title\n9001,Sunrise\n",
         "mine.csv": "item,rating\n" + _lines(",", [(i, "4") for i, *_ in known[:9]]),
+        "my-books.csv": "item,rating\n" + _lines(",", [(str(100 + i), "4") for i in ids[:9]]),
         "ml-1m/movies.dat": _lines("::", known),
         "attempt.py": PLUGIN,
     }  # fmt: skip
@@ -117,6 +120,9 @@ def folder(tmp_path_factory):
     made.write_csv(world / "ratings.csv")
     made.write_csv(world / "film-ratings.csv")
     made.with_columns(item=made["item"] + 100).write_csv(world / "book-ratings.csv")
+    for kind in ("film", "book"):
+        rated = pl.read_csv(world / f"{kind}-ratings.csv")
+        rated.select("user", "item").write_csv(world / f"{kind}-clicks.csv")
     channel = compile_channel("optimal", epsilon="1", scale=ratings.scale)
     write_reports(perturb(ratings, Rated(channel)), world / "reports.parquet")
     users = ratings.user_ids.ids
