@@ -53,7 +53,7 @@ def test_a_name_is_shown_as_it_is():
 
 
 def test_each_figure_is_the_values_own():
-    counts = {"users": "40", "items": "50"}
+    counts = {"users": str(RATINGS.n_users), "items": str(RATINGS.n_items)}
     assert lines(RATINGS) == {"ratings": "900", **counts, "scale": "1:5:1", "times": "none"}
     assert lines(MADE)["times"] == "known"
     sentence = REPORTS.guarantee.sentence
@@ -62,7 +62,8 @@ def test_each_figure_is_the_values_own():
     of_model = {"factors": "0", "draws": "1", "scale": "1:5:1"}
     of_model["guarantee"] = FITTED.guarantee.sentence
     assert lines(FITTED) == {**counts, **of_model}
-    assert lines(LISTS) == {**counts, "guarantee": LISTS.guarantee.sentence}
+    of_lists = {"users": str(len(LISTS.user_ids)), "items": str(len(LISTS.item_ids))}
+    assert lines(LISTS) == {**of_lists, "guarantee": LISTS.guarantee.sentence}
     named = {"symbols": "2", "id": ASKED.id[:12]}
     assert lines(ASKED) == {"inputs": "1 level and missing", "epsilon": "2 per slot", **named}
 
