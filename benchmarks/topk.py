@@ -9,7 +9,7 @@ FACTORS, BEST = 64, 10
 
 def ours(path: str) -> Figures:
     from tacit.kernels.layout import by_user
-    from tacit.kernels.topk import top_k
+    from tacit.kernels.ranking.topk import top_k
 
     users, items, people, catalogue = _load(path)
     seen = by_user(users, items, len(people), len(catalogue))[0]

@@ -6,13 +6,14 @@ rule is the same for all files and frames.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError
+from tacit.scale import RatingScale
 
 Codes = NDArray[np.int32]
 LOOKED_UP = 8_000_000  # ids at once, which are then several columns wide
@@ -129,3 +130,22 @@ def check_codes(column: str, codes: NDArray[Any], count: int) -> None:
         raise RequestError(
             f"{column} must be codes from 0 to {count - 1}, got {codes.min()} to {codes.max()}."
         )
+
+
+class Vocabularies(Protocol):
+    """Ratings, reports or evidence: their scale, users and items."""
+
+    @property
+    def scale(self) -> RatingScale:
+        """Public rating scale."""
+        ...
+
+    @property
+    def user_ids(self) -> Vocabulary:
+        """All users, with or without ratings."""
+        ...
+
+    @property
+    def item_ids(self) -> Vocabulary:
+        """All items, with or without ratings."""
+        ...

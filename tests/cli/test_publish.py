@@ -4,20 +4,17 @@ import json
 import os
 import re
 import shutil
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
+from stored_rows import store_reports
 
 from tacit.collection.perturb import perturb
 from tacit.collection.plans import Rated
-from tacit.collector.storage.addresses import open_store
 from tacit.collector.storage.published_models import PublishedModels
-from tacit.collector.storage.slot_codec import pack_rated
-from tacit.collector.storage.store import StoredReport
 from tacit.readers.synthetic import synthetic
 from tacit.wire.item_model import ItemModel
 
@@ -54,25 +51,10 @@ def fit(task, tmp_path, run):
     """Fit and publish a model from a store with the reports of 400 users."""
     ratings = synthetic(USERS, ITEMS, ROWS, rng=2, fewest=5)
     sent = perturb(ratings, Rated(task.channels[0]), words=RepeatableWordsForTestsOnly(1))
-    people = np.random.default_rng(1).bytes(16 * sent.n_users)
-    items = sent.item_ids.ids.to_list()
-    rows = zip(sent.users.tolist(), sent.items.tolist(), sent.symbols.tolist(), strict=True)
+    chance = np.random.default_rng(1)
+    people = [chance.bytes(16) for _ in range(sent.n_users)]
     store = tmp_path / "reports.db"
-    with closing(open_store(str(store))) as opened:
-        number = opened.hold(task.document).number
-        opened.insert(
-            [
-                StoredReport(
-                    k.to_bytes(16),
-                    number,
-                    3,
-                    0,
-                    people[16 * user : 16 * user + 16],
-                    pack_rated(task.items.index(items[item]), symbol),
-                )
-                for k, (user, item, symbol) in enumerate(rows)
-            ]
-        )
+    store_reports(store, task, sent, people, range(len(sent)))
 
     def fitted(model, *options):
         served = tmp_path / "served"

@@ -5,6 +5,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
+from stored_rows import store_reports
 
 from tacit.cli.learning.warm import WarmModel, measured_fit
 from tacit.collection.perturb import perturb
@@ -12,8 +13,6 @@ from tacit.collection.plans import Rated
 from tacit.collection.report_file import write_reports
 from tacit.collector.storage.addresses import open_store
 from tacit.collector.storage.published_models import PublishedModels
-from tacit.collector.storage.slot_codec import pack_rated
-from tacit.collector.storage.store import StoredReport
 from tacit.learners import learner
 from tacit.models import Fitted, load
 from tacit.models.least_squares.half_steps import HalfSteps
@@ -38,27 +37,10 @@ def reports(task):
 @pytest.fixture
 def fit(task, reports, tmp_path, run):
     """Fit from a store that receives more reports; `store(first, last)` adds some of them."""
-    path, items = tmp_path / "reports.db", reports.item_ids.ids.to_list()
-    people = [bytes([number]) * 16 for number in range(USERS)]
+    path, people = tmp_path / "reports.db", [bytes([number]) * 16 for number in range(USERS)]
 
     def store(first, last):
-        with closing(open_store(str(path))) as opened:
-            number = opened.hold(task.document).number
-            opened.insert(
-                [
-                    StoredReport(
-                        k.to_bytes(16),
-                        number,
-                        3,
-                        0,
-                        people[reports.users[k]],
-                        pack_rated(
-                            task.items.index(items[reports.items[k]]), int(reports.symbols[k])
-                        ),
-                    )
-                    for k in range(first, last)
-                ]
-            )
+        store_reports(path, task, reports, people, range(first, last))
 
     def fitted(*arguments):
         model = tmp_path / "model"

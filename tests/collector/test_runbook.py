@@ -120,7 +120,7 @@ def test_add_items_week_after_week(ask, kind, weeks, tmp_path, request, run, mon
         for _, *words in rest:
             status, out, message = run(*words)
             assert status == 0, message
-        # The record goes on, so that the figures are compared and an earlier model can come back.
+        # The record continues: gains are compared, and an earlier model can be served again.
         assert out.count(", mf, ") == (week + 1) * (week + 1)
         served = ItemModel.from_bytes(folder.model(folder.newest(task.address)))
         assert list(served.items) == films[week]

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tacit.errors import RequestError
-from tacit.kernels import topk
 from tacit.kernels.layout import by_user
 from tacit.kernels.predict import REACH, STEPS, looked_up, predict, tabled
-from tacit.kernels.topk import Floats, best_lists, top_k
+from tacit.kernels.ranking import topk
+from tacit.kernels.ranking.topk import Floats, best_lists, top_k
 
 
 def test_top_k_is_a_sort_without_the_seen_items() -> None:

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array, random_array
 
 from tacit.errors import RequestError
 from tacit.kernels.layout import by_user
-from tacit.kernels.topk import LinkedScores, linked_lists
+from tacit.kernels.ranking.linked_lists import LinkedScores, linked_lists
 
 
 def world(people, items, K):

@@ -8,13 +8,14 @@ import pytest
 from scipy.sparse import csr_array
 
 from tacit import kernels
-from tacit.kernels import als, draw, foldin, gibbs_scales, linkage, predict, topk
+from tacit.kernels import als, draw, foldin, gibbs_scales, linkage, predict
 from tacit.kernels.gibbs_rows import ANYHOW, Conditional, ReportRows, half_sweep
 from tacit.kernels.layout import add_product, layout, row_sums
 from tacit.kernels.neighbourhood import paths, predictions
 from tacit.kernels.neighbourhood.sensitivity import pairs
 from tacit.kernels.neighbourhood.similar import Things
 from tacit.kernels.projection import lifted, projected
+from tacit.kernels.ranking import linked_lists, topk
 from tacit.models.channel_mf.likelihood import score_table
 from tacit.scale import SPREADS, RatingScale
 
@@ -143,8 +144,8 @@ KERNELS: dict[str, Callable[[], object]] = {
     "one draw": lambda: predict.bilinear(*PAIRS, 3.0, X[0], Y[0]),
     "top k": lambda: topk.top_k(np.tile(X[0], (5, 1)), Y[0], SEEN, 7),
     "best lists": lambda: topk.best_lists(lambda some: X[0][some] @ Y[0].T, BOTH.users, ITEMS, 7),
-    "linked lists": lambda: topk.linked_lists(
-        BOTH.users, topk.LinkedScores(LEVEL, X[0], Y[0], LINKS), 7
+    "linked lists": lambda: linked_lists.linked_lists(
+        BOTH.users, linked_lists.LinkedScores(LEVEL, X[0], Y[0], LINKS), 7
     ),
     "symbols": drawn,
     "reports": reported,

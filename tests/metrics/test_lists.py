@@ -12,7 +12,7 @@ from ir_measures import RR, Qrel, R, ScoredDoc, Success, nDCG
 
 from tacit.errors import RequestError
 from tacit.kernels.layout import by_user
-from tacit.kernels.topk import best_lists
+from tacit.kernels.ranking.topk import best_lists
 from tacit.metrics import lists as metric
 from tacit.metrics.lists import ListFigures, list_figures
 

@@ -135,7 +135,7 @@ def test_ranks_do_not_depend_on_the_size_of_blocks(monkeypatch):
     assert np.array_equal(at_once, ranks(some.where(~test), some.where(test), model))
 
 
-def test_a_slot_is_held_out_whoever_else_reports():
+def test_held_out_slots_do_not_depend_on_other_users():
     """Otherwise the figures of two weeks would be of different slots."""
     sent = reports(STARS, "rated", "1", 5)
     some = sent.where(sent.users % 3 == 0)

@@ -1,7 +1,7 @@
 """Top-N metrics: held-out items of users in the lists recommended to them.
 
 A list is of the complete catalogue except the user's training items, best first, ties by item code
-(lower first), as from `tacit.kernels.topk`. Computed from ranks, without a dense table of
+(lower first), as from `tacit.kernels.ranking.topk`. Computed from ranks, without a dense table of
 users by items.
 """
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lstsq
 
 from tacit.kernels.layout import Side
-from tacit.kernels.topk import BLOCK_BYTES, best_lists, top_k
+from tacit.kernels.ranking.topk import BLOCK_BYTES, best_lists, top_k
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.ranking import every_item, expected_gain, rows_of
 from tacit.ratings import Codes

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self, get_args, overload
+from typing import Any, Self, get_args, overload
 
 import numpy as np
 import polars as pl
@@ -40,32 +40,13 @@ from tacit.notebook import card
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes
 from tacit.scale import RatingScale
-from tacit.vocabulary import Vocabulary, raw_ids
+from tacit.vocabulary import Vocabularies, Vocabulary, raw_ids
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Ids = Iterable[Any]
 """Raw ids: a list, an array, or a polars or pandas series."""
 CO_RATINGS = "statistics of which items are rated together, published with the model"
-
-
-class Vocabularies(Protocol):
-    """Ratings, reports or evidence: their scale, users and items."""
-
-    @property
-    def scale(self) -> RatingScale:
-        """Public rating scale."""
-        ...
-
-    @property
-    def user_ids(self) -> Vocabulary:
-        """All users, with or without ratings."""
-        ...
-
-    @property
-    def item_ids(self) -> Vocabulary:
-        """All items, with or without ratings."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import RequestError, shown
 from tacit.kernels.layout import Side
-from tacit.kernels.topk import BLOCK_BYTES, Scorer, best_lists
+from tacit.kernels.ranking.topk import BLOCK_BYTES, Scorer, best_lists
 from tacit.ratings import Codes
 from tacit.readers import titles as titles_of
 from tacit.readers.frame import as_lazy

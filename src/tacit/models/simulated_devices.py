@@ -24,7 +24,7 @@ from tacit.kernels import even_pieces
 from tacit.kernels.foldin import Home, fold_in_rows, prior_means
 from tacit.kernels.layout import Side, by_user
 from tacit.kernels.predict import predict
-from tacit.kernels.topk import best_lists
+from tacit.kernels.ranking.topk import best_lists
 from tacit.models.evidence.presence_features import Presence
 from tacit.models.evidence.presence_matrix import cells
 from tacit.models.fitted import Fitted, Floats

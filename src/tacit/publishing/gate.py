@@ -14,7 +14,7 @@ from tacit.collector.storage.publications import Publication
 from tacit.errors import RequestError
 from tacit.publishing.held_out import Gain
 
-ALLOWING = ("global-mean", "item-mean", "bias", "channel-mf", "channel-mf-screened")
+NOISE_AWARE = ("global-mean", "item-mean", "bias", "channel-mf", "channel-mf-screened")
 """Rating models that allow for the noise of reports when they predict from them. Others predict
 well on devices, from true ratings, and badly from reports."""
 MARGIN = 3.0
@@ -55,7 +55,7 @@ def described(gain: Gain | None) -> str:
 
 
 def _flaws(learner: str, gain: Gain, last: Publication | None) -> Iterator[str]:
-    comparable = gain.unit == "discounted gain" or learner in ALLOWING
+    comparable = gain.unit == "discounted gain" or learner in NOISE_AWARE
     figure = f"{gain.value:.4f} in {gain.unit} (standard error {gain.error:.4f})"
     if comparable and gain.value < -MARGIN * gain.error:
         yield (
@@ -64,7 +64,7 @@ def _flaws(learner: str, gain: Gain, last: Publication | None) -> Iterator[str]:
         )
     if last is None or last.gain is None or last.unit != gain.unit:
         return
-    both = comparable and (gain.unit == "discounted gain" or last.learner in ALLOWING)
+    both = comparable and (gain.unit == "discounted gain" or last.learner in NOISE_AWARE)
     if last.learner != learner and not both:
         return
     if gain.value < last.gain - MARGIN * hypot(gain.error, last.error or 0.0):

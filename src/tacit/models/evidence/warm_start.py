@@ -14,34 +14,18 @@ from numpy.typing import NDArray
 from tacit.errors import RequestError
 from tacit.models.evidence.evidence import Evidence
 from tacit.ratings import Codes
-from tacit.scale import RatingScale
-from tacit.vocabulary import Vocabulary
+from tacit.vocabulary import Vocabularies, Vocabulary
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 
-class EarlierModel(Protocol):
+class EarlierModel(Vocabularies, Protocol):
     """A fitted rating model with its users (`tacit.models.Fitted`)."""
 
     @property
     def model(self) -> str:
         """Name of the model."""
-        ...
-
-    @property
-    def scale(self) -> RatingScale:
-        """Rating scale of the reports."""
-        ...
-
-    @property
-    def user_ids(self) -> Vocabulary:
-        """Users of the rows of `people`."""
-        ...
-
-    @property
-    def item_ids(self) -> Vocabulary:
-        """Items of the rows of `items`."""
         ...
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
-from tacit.kernels.topk import best_lists
+from tacit.kernels.ranking.topk import best_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.lists.exclusion import Where, items_by_user, maker_exclusion
 from tacit.models.lists.fitted import FittedLists

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from tacit.errors import RequestError, shown
 from tacit.kernels.layout import Side, by_user, starts
-from tacit.kernels.topk import Scorer
+from tacit.kernels.ranking.topk import Scorer
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells
 from tacit.privacy.guarantee import Guarantee, Unit
 from tacit.ratings import Codes, Ratings

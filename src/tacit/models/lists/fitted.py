@@ -13,7 +13,8 @@ from scipy.sparse import csr_array
 from tacit.errors import RequestError, must_be
 from tacit.errors import path as given_path
 from tacit.kernels.layout import Side
-from tacit.kernels.topk import best_lists, linked_lists
+from tacit.kernels.ranking.linked_lists import linked_lists
+from tacit.kernels.ranking.topk import best_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
 from tacit.models.lists import list_file
 from tacit.models.lists.exclusion import (

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from tacit.errors import RequestError
 from tacit.kernels.layout import add_product, row_sums
-from tacit.kernels.topk import LinkedScores
+from tacit.kernels.ranking.linked_lists import LinkedScores
 
 Floats = NDArray[np.float32]
 

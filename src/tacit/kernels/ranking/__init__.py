@@ -1,0 +1,1 @@
+"""Top-k items per user."""
