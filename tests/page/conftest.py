@@ -97,8 +97,10 @@ def provider(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Provide
     provider.stop()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Chromium, closed after each module: Playwright runs an event loop in this thread while it is
+    open, beside which no test can open another."""
     assert CHROMIUM, "the page is tried in Chromium; install it"
     assert AXE.exists(), "`make check` installs axe, which looks for barriers"
     with sync_playwright() as playwright:
