@@ -33,11 +33,11 @@ from tacit.collector.storage.stored_reports import reports
 from tacit.experiments.comparison.comparison import Comparison, ComparisonCell
 from tacit.experiments.comparison.measurement import Measurement
 from tacit.experiments.metric_columns import list_columns
-from tacit.experiments.progress import bar
 from tacit.metrics.split import SplitProtocol
 from tacit.models import list_model
 from tacit.models.top_n import top_n
 from tacit.planning.fleet import Fleet, FleetOutcome
+from tacit.progress import bar
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
 from tacit.vocabulary import Vocabulary

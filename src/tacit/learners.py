@@ -5,7 +5,7 @@ noise and has its own guarantee. Either predicts ratings or ranks items. One nam
 a name that two registries claim is refused.
 """
 
-from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, cast, overload
@@ -15,6 +15,7 @@ from tacit.channels import MECHANISMS
 from tacit.errors import RequestError, whole
 from tacit.models import Fitted, FittedLists
 from tacit.privacy.ledger import epsilon_text
+from tacit.progress import Advance, share
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings
 from tacit.registry import Registry
@@ -31,9 +32,6 @@ RANKERS: tuple[Registry[Any], ...] = (models.LIST_MODELS, training.LIST_TRAINING
 TRAINERS: tuple[Registry[Any], ...] = (training.STRICT_TRAININGS, training.LIST_TRAININGS)
 EVERYWHERE = ("provider", "device")
 """Locations of a model: the provider from reports, or a device with its user's true ratings."""
-
-Advance = Callable[[float], None]
-"""Progress callback with the completed share, 0 to 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +141,7 @@ def fit(  # pyright: ignore[reportOverlappingOverload]  # names of rating models
     mode: str = "strict",
     exposure: bool = True,
     rng: int = 0,
-    advance: Advance | None = None,
+    progress: bool | Advance = True,
     **settings: Any,
 ) -> FittedLists:
     """Fit a top-N model, or run a top-N trainer."""
@@ -161,7 +159,7 @@ def fit(
     mode: str = "strict",
     exposure: bool = True,
     rng: int = 0,
-    advance: Advance | None = None,
+    progress: bool | Advance = True,
     **settings: Any,
 ) -> Fitted:
     """Fit a rating model, or run a rating trainer."""
@@ -178,7 +176,7 @@ def fit(
     mode: str = "strict",
     exposure: bool = True,
     rng: int = 0,
-    advance: Advance | None = None,
+    progress: bool | Advance = True,
     **settings: Any,
 ) -> Any:
     """Fit the named model to reports or true ratings, or run the named trainer on true ratings.
@@ -206,8 +204,9 @@ def fit(
         the model then learns statistics of which items are rated together.
     rng
         Seed of initial values and of a model's draws. The noise of a trainer has no seed.
-    advance
-        Progress callback, called with the fraction of the work done, 0 to 1.
+    progress
+        Whether to show a progress bar in a terminal or notebook, or a callback that is called with
+        the completed share of the work, 0 to 1.
     **settings
         Settings of the model or trainer to change.
 
@@ -235,13 +234,24 @@ def fit(
                 f"fit('{name}', perturb(ratings, plan)), or choose a trainer."
             )
         source = _on(scale, data) if isinstance(data, Reports) else as_ratings(data, scale=scale)
-        fitted = chosen.fit(source, rng=rng, advance=advance, **settings)
+        with _advance(progress) as advance:
+            fitted = chosen.fit(source, rng=rng, advance=advance, **settings)
         return with_exposure(fitted, source, rng=rng) if exposure else fitted
     _check_unit(chosen, epsilon, unit)
     # Text is passed unchanged: each trainer rejects an invalid epsilon with its own message.
     text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
     ratings = as_ratings(data, scale=scale)
-    return chosen.fit(ratings, epsilon=text, delta=str(delta), rng=rng, advance=advance, **settings)
+    with _advance(progress) as advance:
+        return chosen.fit(
+            ratings, epsilon=text, delta=str(delta), rng=rng, advance=advance, **settings
+        )
+
+
+def _advance(progress: bool | Advance) -> AbstractContextManager[Advance | None]:
+    """Return the callback of `fit`'s `progress`; None for no progress."""
+    if not isinstance(progress, bool):
+        return nullcontext(progress)
+    return share("fitting") if progress else nullcontext()
 
 
 def with_exposure(fitted: Any, data: Ratings | Reports, *, rng: int = 0) -> Any:

@@ -1,5 +1,7 @@
 """Bulk simulation of devices: every rating of a table is randomized by its channel."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,9 +9,10 @@ from tacit.channels.table import Channel
 from tacit.channels.thresholds import CHOICE
 from tacit.collection.plan import Plan
 from tacit.collection.public_hash import KEEP, row_keys
-from tacit.collection.sampler import BulkSampler, BulkWords
+from tacit.collection.sampler import BulkSampler, BulkWords, SeededWords
 from tacit.collection.slots import SlotReports, slot_reports
-from tacit.errors import RequestError, shown
+from tacit.errors import RequestError, shown, whole
+from tacit.privacy.guarantee import SIMULATED
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings
 from tacit.reports import Reports
@@ -21,19 +24,45 @@ def perturb(
     plan: Plan,
     *,
     channel_of_person: NDArray[np.uint8] | None = None,
+    simulate_seed: int | None = None,
     words: BulkWords | None = None,
 ) -> Reports:
     """Return the reports of all users of the vocabulary under a plan.
 
-    `ratings`: in any form that `as_ratings` accepts, on the scale of the plan's channels. Reports
-    are ordered by user, then by item, whatever the order of `ratings`. Under `Rated` there is one
-    for each rating within the cap. With several channels the choice is public: `channel_of_person`
-    has one index per user (users may choose different epsilons), by default it is a hash of user
-    and item. Under `Catalogue` and `Sample` see `tacit.collection.slots.slot_reports`. `words` is
-    replaced in tests only; default: secret words.
+    Reports are ordered by user, then by item, whatever the order of `ratings`. Under `Rated` there
+    is one for each rating within the cap. Under `Catalogue` and `Sample` see
+    `tacit.collection.slots.slot_reports`.
 
-    Raises `RequestError` if the ratings are on another scale than the channels.
+    Parameters
+    ----------
+    ratings
+        In any form that `as_ratings` accepts, on the scale of the plan's channels.
+    plan
+        `Rated`, `Catalogue` or `Sample` with its channels.
+    channel_of_person
+        With several channels, the public channel index of each user, shape (users,). Default: a
+        hash of user and item.
+    simulate_seed
+        Seed of reproducible noise, for experiments. The guarantee of the reports then states that
+        it is not satisfied, and nothing fitted to them can be published. Default: secret noise from
+        the operating system.
+    words
+        Replaced in tests only.
+
+    Returns
+    -------
+    Reports
+        The reports with the guarantee of the plan.
+
+    Raises
+    ------
+    RequestError
+        For ratings on another scale than the channels, and for an invalid `simulate_seed`.
     """
+    if simulate_seed is not None:
+        seeded = SeededWords(whole("simulate_seed", simulate_seed, 0))
+        drawn = perturb(ratings, plan, channel_of_person=channel_of_person, words=seeded)
+        return replace(drawn, guarantee=replace(drawn.guarantee, fails=SIMULATED))
     on_scale = on_scale_of(plan, ratings)
     if plan.reported_slots(on_scale.n_items) is not None:
         blocks = slot_reports(on_scale, plan, channel_of_person=channel_of_person, words=words)

@@ -184,6 +184,7 @@ def _nothing(ratings: Ratings, plan: Plan) -> Reports:
 
 
 def _write(path: str | Path, about: Reports, plan: str, blocks: Iterable[SlotReports]) -> None:
+    about.guarantee.require_secret_noise("A report file")
     header = {
         "format": FORMAT,
         "scale": str(about.scale),

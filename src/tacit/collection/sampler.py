@@ -53,6 +53,17 @@ class SystemWords:
         words[:] = np.frombuffer(os.urandom(8 * len(words)), np.uint64)
 
 
+class SeededWords:
+    """Reproducible random words. Reports drawn from them protect nobody: for experiments only."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def fill(self, words: NDArray[np.uint64]) -> None:
+        """Overwrite `words`, shape (n,)."""
+        words[:] = self._rng.integers(0, 1 << 64, len(words), np.uint64)
+
+
 def secret_words() -> BulkWords:
     """Return ChaCha20 if `cryptography` is installed (the extra `secure`), else system words."""
     return ChaCha20Words() if find_spec("cryptography") else SystemWords()

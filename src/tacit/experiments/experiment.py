@@ -16,10 +16,9 @@ from typing import Protocol as Interface
 
 from tacit.errors import DataError
 from tacit.experiments.results import AnyRow, save
+from tacit.progress import Progress
 from tacit.whole_files import write_whole
 
-Progress = Callable[[str, int, int], None]
-"""Callback with the current label, the number of finished cells and the total."""
 Bar = Callable[[str], AbstractContextManager[Progress]]
 Notify = Callable[[str], None]
 Value = TypeVar("Value")

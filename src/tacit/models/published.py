@@ -23,9 +23,11 @@ Floats = NDArray[np.float32]
 def item_model(fitted: Fitted) -> ItemModel:
     """Return the item side of a model, and what a device needs to fold in a user.
 
-    Raises `RequestError` for models that predict no ratings, such as top-N models.
+    Raises `RequestError` for models that predict no ratings, such as top-N models, and for those of
+    simulated reports.
     """
     must_be(Fitted, fitted, "a rating model", "pass what `fit` returns, or use `list_model`")
+    fitted.guarantee.require_secret_noise("The item model")
     fitted = fitted.on_devices()
     return ItemModel(
         scale=fitted.scale,
@@ -80,9 +82,10 @@ def list_model(fitted: FittedLists, most: int = MOST_BYTES) -> ListModel:
 
     Of item-item weights the largest per item are retained, as many as fit into `most` bytes with
     the rest: all of them up to about 4,000 items. Raises `RequestError` if not even the directions
-    fit, and for other models.
+    fit, for other models, and for those of simulated reports.
     """
     must_be(FittedLists, fitted, "a list model", "pass what `fit` returns for one, such as 'ease'")
+    fitted.guarantee.require_secret_noise("The list model")
     weights, items = fitted.weights, tuple(fitted.item_ids.ids.to_list())
     left = most - HEADER - len(json.dumps(items)) - 4 * len(items)
     low_rank = None if weights.directions is None else _low_rank(weights.directions)

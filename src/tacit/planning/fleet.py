@@ -20,9 +20,9 @@ from tacit.device.profile import Item
 from tacit.device.store import MEMORY
 from tacit.device.transport import Http
 from tacit.errors import BudgetError, RequestError
-from tacit.experiments.experiment import Progress
 from tacit.metrics.accuracy import rmse
 from tacit.metrics.lists import LENGTH, list_figures
+from tacit.progress import Progress
 from tacit.ratings import Ratings
 from tacit.scale import shortest
 

@@ -12,12 +12,12 @@ from typing import Any, Self
 
 from tacit.collection.named_plans import AUTO, plan_of
 from tacit.collection.slot_terms import KINDS, SlotTerms, slot_terms
-from tacit.experiments.experiment import Progress
 from tacit.experiments.results import checked, plain
 from tacit.planning import prediction
 from tacit.planning.population import MadeUpWorld, Population
 from tacit.planning.prediction import Prediction
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.progress import Progress
 from tacit.reporting.table import NOTHING, Table
 from tacit.scale import shortest
 from tacit.training import PER_PERSON, PGMF

@@ -23,6 +23,8 @@ PARTS: dict[Part, str] = {
     "scale": "the rating scale",
 }
 """What `uncovered` lists: public parts of a release that were taken from the ratings."""
+SIMULATED = "its noise was drawn from a seed, and whoever has the seed can remove it"
+"""What a guarantee of simulated reports `fails` by."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +80,13 @@ class Guarantee:
         spread = "" if self.delta == "0" else f" at delta {self.delta}"
         fails = ", claimed but not satisfied" if self.fails else ""
         return f"epsilon {self.epsilon} per {self.unit}{spread}{fails}"
+
+    def require_secret_noise(self, release: str) -> None:
+        """Raise `RequestError` if the noise was drawn from a seed. `release`: what is published."""
+        if self.fails == SIMULATED:
+            raise RequestError(
+                f"{release} cannot be published: {SIMULATED}. Call perturb without simulate_seed."
+            )
 
     def __repr__(self) -> str:
         return f"<Guarantee: {self.brief}, trusting {self.trust}>"

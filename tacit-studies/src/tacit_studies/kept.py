@@ -8,9 +8,9 @@ from statistics import fmean
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from tacit.errors import DataError
-from tacit.experiments.experiment import Experiment, Journal, Progress
-from tacit.experiments.progress import bar
+from tacit.experiments.experiment import Experiment, Journal
 from tacit.experiments.results import AnyRow
+from tacit.progress import Progress, bar
 
 AnyCase = TypeVar("AnyCase", bound=tuple[Any, ...])
 AnyKey = TypeVar("AnyKey")

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.audit.attacks.protocol import Finding
-from tacit.audit.attacks.world import SeededWords, World
+from tacit.audit.attacks.world import World
 from tacit.channels.table import Channel
-from tacit.collection.sampler import BulkSampler
+from tacit.collection.sampler import BulkSampler, SeededWords
 from tacit.device.client import Client
 from tacit.device.store import MEMORY
 from tacit.device.transport import Answer

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from tacit.audit.attacks.linkage import drawn
 from tacit.audit.attacks.protocol import Finding
-from tacit.audit.attacks.world import SeededWords, World
+from tacit.audit.attacks.world import World
+from tacit.collection.sampler import SeededWords
 from tacit.errors import RequestError
 from tacit.metrics.lists import gains
 from tacit.metrics.separation import auc, true_positives

@@ -43,17 +43,6 @@ Collect = Callable[[Ratings, int], SlotReports]
 """Return the reports of these users, in order of transmission, for a seed."""
 
 
-class SeededWords:
-    """Reproducible random words. Reports drawn from them protect nobody: for experiments only."""
-
-    def __init__(self, seed: int) -> None:
-        self._rng = np.random.default_rng(seed)
-
-    def fill(self, words: NDArray[np.uint64]) -> None:
-        """Overwrite `words`, shape (n,)."""
-        words[:] = self._rng.integers(0, 1 << 64, len(words), np.uint64)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class World:
     """An attack scenario.
@@ -186,7 +175,7 @@ def likelihood(channel: Channel, plan: Plan) -> Doubles:
 
 def sent(ratings: Ratings, plan: Plan, seed: int) -> SlotReports:
     """Return the reports of all devices under a plan."""
-    reports = perturb(ratings, plan, words=SeededWords(seed))
+    reports = perturb(ratings, plan, simulate_seed=seed)
     return SlotReports(reports.users, reports.items, reports.symbols, reports.channel_of)
 
 
@@ -241,7 +230,7 @@ def poisoned_reports(
     profiles = list(_profiles(ratings, targets, fillers, rng))
     target = np.concatenate([np.full(ratings.n_users, -1, np.int32), targets])
     everybody = _with(ratings, profiles, world.star_shares, rng)
-    sent = perturb(everybody, Rated(channel), words=SeededWords(world.seed))
+    sent = perturb(everybody, Rated(channel), simulate_seed=world.seed)
     symbols = np.where(sent.items == target[sent.users], highest(channel), sent.symbols)
     return PoisonedReports(target, replace(sent, symbols=symbols.astype(sent.symbols.dtype)))
 

@@ -56,7 +56,7 @@ def perturb(
     from tacit.collection.named_plans import check_channels, plan_of
     from tacit.collection.report_file import write_perturbed
     from tacit.collection.spark import write_perturbed_on_spark
-    from tacit.experiments.progress import bar
+    from tacit.progress import bar
 
     if channel != "auto":
         settings_of(channel)

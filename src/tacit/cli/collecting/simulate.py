@@ -71,9 +71,9 @@ def simulate(
 
         tacit simulate ml-100k.zip --url http://127.0.0.1:8000 --score
     """
-    from tacit.experiments.progress import bar
     from tacit.metrics.split import SplitProtocol
     from tacit.planning.fleet import Fleet
+    from tacit.progress import bar
 
     fleet = Fleet(
         url=url, most_epsilon=most_epsilon, lifetime=lifetime, token=token, insecure=insecure,

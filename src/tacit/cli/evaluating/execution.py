@@ -19,7 +19,7 @@ def execute(
     Exits with 130 if interrupted, after the finished rows were written and printed.
     """
     from tacit.experiments.experiment import Interrupted
-    from tacit.experiments.progress import bar
+    from tacit.progress import bar
 
     try:
         rows = experiment.execute(json=json, report=report, bar=bar, notify=options.notice)

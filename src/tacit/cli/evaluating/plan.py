@@ -42,10 +42,10 @@ def plan(
 
     writable(json)
 
-    from tacit.experiments.progress import bar
     from tacit.experiments.results import save
     from tacit.planning.plan import Deployment, PlanRow
     from tacit.planning.population import Population
+    from tacit.progress import bar
     from tacit.scale import RatingScale
 
     population = Population(

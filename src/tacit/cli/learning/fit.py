@@ -180,11 +180,11 @@ def fit(
     _checked(file, db, mode)
     publishing = publish_request(publish, db, task, least, force=force, dry_run=dry_run, hide=hide)
     _not_drawn_anew(epsilon, state)
-    from tacit.experiments.progress import share
     from tacit.experiments.results import writable
     from tacit.learner_settings import parsed_settings, require_options
     from tacit.learners import learner, with_exposure
     from tacit.privacy.ledger import epsilon_text
+    from tacit.progress import share
     from tacit.reports import Reports
 
     writable(output, read=(file, items_file, people, items, hide))

@@ -14,8 +14,9 @@ from tacit.experiments.attacks.attacks import (
     AttackRow,
 )
 from tacit.experiments.attacks.tables import EXPERIMENT, as_text, digits_of, leaks, tables, under
-from tacit.experiments.experiment import Experiment, Progress
+from tacit.experiments.experiment import Experiment
 from tacit.experiments.guarantee_text import plugged
+from tacit.progress import Progress
 from tacit.ratings import Ratings
 from tacit.reporting.page import FailedClaim, FigurePanel, Provenance, ReportFigure, render
 from tacit.reporting.panel import PALETTE as COLORS

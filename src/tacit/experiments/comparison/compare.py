@@ -26,9 +26,9 @@ from tacit.experiments.comparison.request import CheckedRequest, asked, known_op
 from tacit.experiments.comparison.tables import accuracy, as_text, deciding
 from tacit.experiments.experiment import Experiment, Notify
 from tacit.experiments.guarantee_text import sentences
-from tacit.experiments.progress import bar
 from tacit.experiments.results import ROWS, ResultRow, to_frame, writable
 from tacit.notebook import card
+from tacit.progress import bar
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings
 from tacit.reporting.page import Provenance

@@ -19,8 +19,8 @@ from tacit.crossdomain.x_map.baseliner import baseline, compare_items
 from tacit.crossdomain.x_map.extender import extend
 from tacit.crossdomain.x_map.replacement import STEPS, weights
 from tacit.engines.engine import Local
-from tacit.experiments.progress import bar
 from tacit.kernels.neighbourhood.similar import Wanted
+from tacit.progress import bar
 from tacit.ratings import Mask
 from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult

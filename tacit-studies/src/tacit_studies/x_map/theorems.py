@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.x_map.private_neighbours import RHO
-from tacit.experiments.progress import bar
+from tacit.progress import bar
 from tacit.reporting.table import NOTHING, Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Kept

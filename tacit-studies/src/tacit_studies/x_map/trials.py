@@ -19,7 +19,7 @@ from tacit.experiments.crossdomain.charts import PUBLISHED_K
 from tacit.experiments.crossdomain.rows import TrialRow
 from tacit.experiments.crossdomain.trials import TrialCell, TrialMeasurement
 from tacit.experiments.experiment import Experiment, Journal
-from tacit.experiments.progress import bar
+from tacit.progress import bar
 
 PUBLISHED = {"item": "1.1", "user": "0.9"}
 """What `x-map` claims by items and by people, in nats: both its epsilons together."""

@@ -7,8 +7,8 @@ import pytest
 from numba import njit
 from numba.core import event
 
-from tacit import compare, synthetic
-from tacit.experiments.progress import CompilationNotice, bar, share
+from tacit import compare, fit, synthetic
+from tacit.progress import CompilationNotice, bar, share
 
 MADE = synthetic(60, 50, 1200)
 
@@ -103,3 +103,18 @@ def test_a_compilation_is_announced_once_and_only_if_it_is_of_tacit():
         compiled("tacit.kernels.some")
         compiled("tacit.kernels.other")
     assert shown == ["Compiling kernels; later runs load them from the cache."]
+
+
+def test_fit_shows_progress_in_a_notebook_unless_it_is_off(notebook, capsys):
+    fit("mf", MADE)
+    assert re.fullmatch(r"(\rfitting \[#*-*\] \d+ %)+\n", capsys.readouterr().err)
+    fit("mf", MADE, progress=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_fit_calls_a_progress_callback_with_rising_shares():
+    shares = []
+    fit("svd", MADE, progress=shares.append)
+    assert len(shares) > 1
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] <= shares[-1] == 1

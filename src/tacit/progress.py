@@ -10,7 +10,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from tacit.experiments.experiment import Progress
+Progress = Callable[[str, int, int], None]
+"""Callback with the current label, the number of steps done and the total."""
+Advance = Callable[[float], None]
+"""Callback with the completed share, 0 to 1."""
 
 STEPS = 100
 """Steps of a bar for work that reports only its completed share."""
@@ -72,7 +75,7 @@ def _line(title: str) -> Progress:
 
 
 @contextmanager
-def share(title: str) -> Generator[Callable[[float], None]]:
+def share(title: str) -> Generator[Advance]:
     """Show a bar. Yields a callback (completed share, 0 to 1)."""
     with bar(title) as progress:
         yield lambda done: progress("", round(STEPS * done), STEPS)
