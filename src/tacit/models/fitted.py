@@ -147,8 +147,16 @@ class Fitted:
         """Return the model with an exposure for its users and items, or without one.
 
         If presence is public, the guarantee then names the statistics that the model publishes.
+        Raises `RequestError` for an exposure of other users or items, or in another order.
         """
         guarantee = self.guarantee
+        if exposure is not None and not (
+            exposure.user_ids.same_as(self.user_ids) and exposure.item_ids.same_as(self.item_ids)
+        ):
+            raise RequestError(
+                "exposure must be of the users and items of the model; pass "
+                "exposure_of(data) of the data that the model was fitted to."
+            )
         if exposure is not None and not exposure.presence.protected and guarantee.epsilon:
             guarantee = replace(guarantee, public=(*guarantee.public, CO_RATINGS))
         return replace(self, exposure=exposure, guarantee=guarantee)

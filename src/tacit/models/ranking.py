@@ -189,6 +189,7 @@ def with_titles(frame: pl.DataFrame, titles: object) -> pl.DataFrame:
     """Insert a column title after item, null where unknown; without `titles` none.
 
     `titles`: a frame with the columns item and title, or a path that `tacit.readers.titles` reads.
+    Items are matched by the spelling of their ids.
     Raises `RequestError` for anything else.
     """
     if titles is None:
@@ -199,9 +200,8 @@ def with_titles(frame: pl.DataFrame, titles: object) -> pl.DataFrame:
             "titles must be a frame with the columns item and title, or a file such as "
             f"movies.csv, got {type(table).__name__}."
         )
-    kind = frame.schema["item"]
-    known = as_lazy(table).select(pl.col("item").cast(kind, strict=False), "title").collect()
-    joined = frame.join(known.unique("item", keep="first"), on="item", how="left",
-                        maintain_order="left")  # fmt: skip
+    spelling = pl.col("item").cast(pl.String)
+    known = as_lazy(table).select(spelling, "title").collect().unique("item", keep="first")
+    joined = frame.join(known, left_on=spelling, right_on="item", how="left", maintain_order="left")
     user, item, figure = frame.columns
     return joined.select(user, item, "title", figure)

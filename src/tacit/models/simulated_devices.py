@@ -281,14 +281,16 @@ def device_lists(
     engine: Engine,
     rank_by: RankBy | None = None,
 ) -> Codes:
-    """Compute the lists of the devices of `codes`, ascending codes of all users in `own`.
+    """Compute the lists of the devices of `codes`, ascending codes of users of the model.
 
-    Shape (users, length), as in `rating_model_lists`. Raises `RequestError` as `fold_in` does, and
-    for a length below 1.
+    Shape (users, length), as in `rating_model_lists`. Ratings of other users in `own` are ignored.
+    Raises `RequestError` as `fold_in` does, and for a length below 1.
     """
     model = _downloaded(fitted)._replace(exposure=_exposure_arrays(fitted, rank_by))
-    users = np.searchsorted(codes, own.users).astype(np.int32)
-    blocks = people_in_blocks(*_grouped(fitted, own, users, len(codes)), engine.blocks)
+    known = _encoded(fitted, own)
+    known = known.where(np.isin(known.users, codes))
+    users = np.searchsorted(codes, known.users).astype(np.int32)
+    blocks = people_in_blocks(*_grouped(fitted, known, users, len(codes)), engine.blocks)
     requests = [ListsAsked(mine, length) for _, mine in blocks]
     listed = engine.over(list_block, requests, model)
     return np.concatenate([each.codes for each in listed])
@@ -305,14 +307,19 @@ def _downloaded(fitted: Fitted) -> Downloaded:
 
 
 def _everybody(fitted: Fitted, own: Ratings) -> tuple[Side, Doubles]:
-    must_be(Ratings, own, "`Ratings`", "pass the ratings of the model's users")
-    if str(own.scale) != str(fitted.scale):
-        raise RequestError(
-            f"{own.name} must be on the model's scale {fitted.scale}, got {own.scale}; read the "
-            "ratings with that scale."
-        )
-    known = own.aligned(fitted.user_ids, fitted.item_ids)
+    known = _encoded(fitted, own)
     return _grouped(fitted, known, known.users, len(fitted.user_ids))
+
+
+def _encoded(fitted: Fitted, ratings: Ratings) -> Ratings:
+    """Return the ratings of users and items of the model, encoded with its vocabularies."""
+    must_be(Ratings, ratings, "`Ratings`", "pass the ratings of the model's users")
+    if str(ratings.scale) != str(fitted.scale):
+        raise RequestError(
+            f"{ratings.name} must be on the model's scale {fitted.scale}, got {ratings.scale}; "
+            "read the ratings with that scale."
+        )
+    return ratings.aligned(fitted.user_ids, fitted.item_ids)
 
 
 def _grouped(fitted: Fitted, own: Ratings, users: Codes, people: int) -> tuple[Side, Doubles]:

@@ -205,7 +205,7 @@ def as_ratings(
     }
     if isinstance(data, Ratings):
         return _as_they_are(data, options | {"format": format})
-    chosen = {option: value for option, value in options.items() if value not in (None, False)}
+    chosen = {option: value for option, value in options.items() if _is_set(value)}
     if isinstance(data, str | Path):
         if not Path(data).exists():
             raise DataError(f"The path {data} does not exist; pass {KINDS}.")
@@ -215,13 +215,17 @@ def as_ratings(
     return from_frame(_frame(data), name=name, notify=notify, **chosen)
 
 
+def _is_set(value: object) -> bool:
+    """Whether an option differs from its default; a column of ids has no truth value."""
+    return value is not None and value is not False
+
+
 def _as_they_are(ratings: Ratings, options: Mapping[str, Any]) -> Ratings:
     scale = options["scale"]
     conflicts = [
         option
         for option, value in options.items()
-        if value not in (None, False)
-        and not (option == "scale" and str(scale) == str(ratings.scale))
+        if _is_set(value) and not (option == "scale" and str(scale) == str(ratings.scale))
     ]
     if conflicts:
         raise RequestError(
