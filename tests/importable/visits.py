@@ -8,6 +8,11 @@ from playwright.sync_api import Page, Request, expect
 
 CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
+PATIENCE = 60_000
+"""Milliseconds until a test gives up. It bounds a hang, and no test depends on it."""
+FADED_IN = """Promise.all(document.getAnimations()
+    .filter((each) => Number.isFinite(each.effect.getComputedTiming().endTime))
+    .map((each) => each.finished))"""
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 
@@ -53,7 +58,7 @@ def reports(asked: list[Request]) -> list[str]:
 
 
 def violations(page: Page) -> list[str]:
-    page.wait_for_timeout(200)  # colours fade in
+    page.evaluate(FADED_IN)
     page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run()")["violations"]
     return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]

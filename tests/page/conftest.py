@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import uvicorn
 from film_questions import film_model, question
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 from processes import free_port
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
-from visits import AXE, CHROMIUM, PHONE
+from visits import AXE, CHROMIUM, PATIENCE, PHONE
 
 from tacit.collector.http.app import application
 from tacit.collector.http.server import configured
@@ -103,6 +103,7 @@ def browser() -> Iterator[Browser]:
     open, beside which no test can open another."""
     assert CHROMIUM, "the page is tried in Chromium; install it"
     assert AXE.exists(), "`make check` installs axe, which looks for barriers"
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM)
         yield chromium
@@ -119,7 +120,7 @@ def asked() -> list[Request]:
 def page(browser: Browser, provider, asked) -> Iterator[Page]:
     """An empty tab at the provider's address; whatever the console complains of fails the test."""
     context = browser.new_context(viewport=PHONE)
-    context.set_default_timeout(5_000)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     complaints: list[str] = []
     page.on("request", lambda request: asked.append(request))

@@ -14,7 +14,7 @@ from film_questions import film_model, question
 from playwright.sync_api import expect
 from processes import CollectorProcess, free_port
 from proxies import NAME, ProxyProcess
-from visits import CHROMIUM, answer, erase, posts
+from visits import CHROMIUM, PATIENCE, answer, erase, posts
 
 from tacit import Client, synthetic
 from tacit.collector.storage.published_models import PublishedModels
@@ -68,7 +68,7 @@ def page(browser, place):
     here = f"--host-resolver-rules=MAP {NAME} 127.0.0.1"
     chromium = browser.browser_type.launch(executable_path=CHROMIUM, args=[here])
     context = chromium.new_context(ignore_https_errors=True)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE)
     yield context.new_page()
     chromium.close()
 

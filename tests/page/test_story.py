@@ -6,7 +6,7 @@ import time
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from visits import erase, posts, reports, violations
+from visits import PATIENCE, erase, posts, reports, violations
 
 pytestmark = pytest.mark.browser
 
@@ -68,7 +68,7 @@ def person(request, browser: Browser, provider, asked):
     size, how = request.param
     # Colours that fade from one scheme to the other are neither for as long as the machine likes.
     context = browser.new_context(viewport=size, has_touch=True, reduced_motion="reduce")
-    context.set_default_timeout(5_000)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.on("request", lambda one: asked.append(one))
     page.goto(provider.url)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from film_questions import TITLES, marking, question
 from playwright.sync_api import Browser, Page, Route, expect
-from visits import violations
+from visits import PATIENCE, violations
 
 import tacit
 
@@ -66,7 +66,7 @@ ASKEW = """() => {
 @pytest.fixture(params=SIZES)
 def page(browser: Browser, request):
     context = browser.new_context(viewport=SIZES[request.param])
-    context.set_default_timeout(5_000)
+    context.set_default_timeout(PATIENCE)
     yield context.new_page()
     context.close()
 

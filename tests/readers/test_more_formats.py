@@ -1,16 +1,19 @@
-"""The same ratings in twelve forms that people have, and what is refused with a remedy."""
+"""The same ratings in sixteen forms that people have, and what is refused with a remedy."""
 
 import bz2
 import gzip
+import io
 import json
 import lzma
+import re
+import tarfile
 
 import numpy as np
 import polars as pl
 import pytest
 from scipy.sparse import coo_array, csr_array, save_npz
 
-from tacit import DataError, RequestError, as_ratings, from_frame, read
+from tacit import DataError, RequestError, as_ratings, from_frame, read, synthetic
 
 ROWS = [("ann", "x", 4.0, 86_400), ("ann", "y", 2.0, 86_460), ("bob", "x", 5.0, 90_000)]
 KEYS = {
@@ -38,6 +41,16 @@ def minutes(seconds):
     return f"1970-01-02 {seconds % 86_400 // 3600:02}:{seconds // 60 % 60:02}"
 
 
+def archive(name, data):
+    """A tar archive of one file."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as made:
+        about = tarfile.TarInfo(name)
+        about.size = len(data)
+        made.addfile(about, io.BytesIO(data))
+    return file.getvalue()
+
+
 RECBOLE = "user_id:token,item_id:token,rating:float,timestamp:float\n"
 FILES = {
     "headerless csv": ("r.csv", table(header=""), {"columns": (1, 2, 3, 4)}),
@@ -55,7 +68,12 @@ FILES = {
     "times in minutes": ("r.csv", table(times=minutes), {}),
     "bzip2": ("r.csv.bz2", bz2.compress(table()), {}),
     "xz": ("r.tsv.xz", lzma.compress(table("\t")), {}),
+    "tar": ("r.tar", archive("folder/r.csv", table()), {}),
+    "compressed tar": ("r.tgz", gzip.compress(archive("r.csv", table())), {}),
+    "pivot": ("wide.csv", b"name,x,y\nann,4,2\nbob,5,\n", {"format": "pivot"}),
+    "pivot of titles": ("w.tsv", b'\tx\t"y"\n"ann"\t4\t2.0\nbob\t5\tNaN\n', {"format": "pivot"}),
 }
+UNTIMED = ("goodreads", "pivot", "pivot of titles")
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -66,7 +84,7 @@ def test_the_same_ratings_are_read(kind, tmp_path):
     frame = ratings.to_polars()
     rows = list(zip(frame["user"], frame["item"], frame["rating"], strict=True))
     assert rows == [row[:3] for row in ROWS]
-    assert (ratings.times is None) == (kind == "goodreads")
+    assert (ratings.times is None) == (kind in UNTIMED)
     if ratings.times is not None:
         assert ratings.times.tolist() == [time for *_, time in ROWS]
 
@@ -139,3 +157,55 @@ def test_a_truncated_archive_is_named(tmp_path):
         (tmp_path / name).write_bytes(data[:-12])
         with pytest.raises(DataError, match=name.replace(".", r"\.")):
             read(tmp_path / name, scale="1:5:1")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (",x,x\nann,1,2\n", "line 1: item 'x' occurs twice; give each column its own item"),
+        (",x,\nann,1,2\n", "line 1: an item has no name"),
+        (",x,y\nann,1,2\n,1,2\n", "line 3: the user is empty"),
+        (",x,y\nann,1,2\nbob,1\n", "line 3: the line has 2 fields, expected 3"),
+        (',x,y\nann,1,2\n"bob",1\n', "line 3: the line has 2 fields, expected 3"),
+        (",x,y\nann,1,0\n", "line 2: rating '0' is off the scale 1:5:1"),
+        (",x,y\nann,1,inf\n", "line 2: rating 'inf' is not a number"),
+        (",x,y\nann,1,two\n", "line 2: rating 'two' is not a number"),
+    ],
+)
+def test_a_damaged_pivot_table_is_named(text, words, tmp_path):
+    (tmp_path / "r.csv").write_text(text)
+    with pytest.raises(DataError, match=words):
+        read(tmp_path / "r.csv", scale="1:5:1", format="pivot")
+
+
+def test_a_pivot_table_of_pandas_with_a_long_header_is_read(tmp_path):
+    made = synthetic(40, 5_000, 2_000, fewest=50)
+    frame = made.to_polars().to_pandas()
+    frame["item"] = "item number " + frame["item"].astype(str)
+    frame.pivot(index="user", columns="item", values="rating").to_csv(tmp_path / "r.csv")
+    found = read(tmp_path / "r.csv", scale="1:5:1", format="pivot").to_polars()
+    expected = pl.from_pandas(frame).select(found.columns)
+    assert found.sort("user", "item").equals(expected.sort("user", "item"))
+    with pytest.raises(RequestError, match="columns apply to other formats than pivot"):
+        read(tmp_path / "r.csv", scale="1:5:1", format="pivot", columns={"user": "who"})
+
+
+@pytest.mark.parametrize("name", ["r.tar", "r.tar.gz"])
+def test_a_damaged_tar_archive_is_named(name, tmp_path):
+    rows = "".join(f"u{n % 977},{n},3,{n * n}\n" for n in range(3_000))
+    whole = archive("r.csv", b"user,item,rating,timestamp\n" + rows.encode())
+    data = gzip.compress(whole) if name.endswith("gz") else whole
+    (tmp_path / name).write_bytes(data[: len(data) // 2])
+    with pytest.raises(DataError, match=re.escape(name)):
+        read(tmp_path / name, scale="1:5:1")
+
+
+def test_a_link_in_an_archive_is_not_followed(tmp_path):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as made:
+        link = tarfile.TarInfo("r.csv")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        made.addfile(link)
+    (tmp_path / "r.tar").write_bytes(file.getvalue())
+    with pytest.raises(DataError, match="contains no ratings in a known format"):
+        read(tmp_path / "r.tar", scale="1:5:1")

@@ -266,5 +266,5 @@ def test_wide_scales_take_two_bytes():
 
 
 def test_every_format_declares_a_scale_or_none():
-    of_any_site = {"table", "recbole", "json-lines", "sparse"}
+    of_any_site = {"table", "recbole", "json-lines", "sparse", "pivot"}
     assert {name for name, f in FORMATS.items() if f.scale is None} == of_any_site

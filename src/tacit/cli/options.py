@@ -24,7 +24,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         help="Format of the ratings: movielens-100k, movielens-1m, movielens-csv, netflix, "
-        "jester, libimseti, recbole, json-lines, sparse or table. [detected]",
+        "jester, libimseti, recbole, json-lines, sparse, table or pivot. [detected]",
         autocompletion=plugins.FORMAT,
         rich_help_panel="Data",
     ),

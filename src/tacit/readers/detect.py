@@ -15,6 +15,7 @@ from tacit.readers.formats.headerless import LIBIMSETI, ML_1M, ML_100K
 from tacit.readers.formats.jester import JESTER
 from tacit.readers.formats.json_lines import JSON_LINES
 from tacit.readers.formats.netflix import NETFLIX
+from tacit.readers.formats.pivot import PIVOT
 from tacit.readers.formats.sparse import SPARSE
 from tacit.readers.formats.table import ML_CSV, RECBOLE, TABLE
 from tacit.readers.source import Source, sources_in
@@ -23,7 +24,8 @@ from tacit.registry import Registry
 _BUILT_IN = {
     each.name: each
     for each in (
-        ML_100K, ML_1M, ML_CSV, NETFLIX, JESTER, LIBIMSETI, RECBOLE, JSON_LINES, SPARSE, TABLE
+        ML_100K, ML_1M, ML_CSV, NETFLIX, JESTER, LIBIMSETI, RECBOLE, JSON_LINES, SPARSE, TABLE,
+        PIVOT,
     )
 }  # fmt: skip
 

@@ -1,10 +1,11 @@
-"""Sources of bytes: plain and compressed files and members of zip archives, in blocks of lines."""
+"""Sources of bytes: plain and compressed files and members of archives, in blocks of lines."""
 
 import bz2
 import gzip
 import io
 import lzma
 import re
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
@@ -23,7 +24,7 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SUBFOLDERS = ("training_set",)
 LONGEST_LINE = 1 << 22
 """Maximum line length in bytes, to bound the memory for files that are not tables."""
-BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, tarfile.TarError)
 COMPRESSED: dict[re.Pattern[bytes], Callable[[BinaryIO], Any]] = {
     re.compile(rb"\x1f\x8b"): gzip.open,
     re.compile(rb"BZh[1-9]1AY&SY"): bz2.open,
@@ -31,7 +32,8 @@ COMPRESSED: dict[re.Pattern[bytes], Callable[[BinaryIO], Any]] = {
 }
 """Openers by the first bytes of a compressed file."""
 SUFFIXES = (".gz", ".bz2", ".xz")
-UNSOUND = (zipfile.BadZipFile, OSError, RuntimeError, UnicodeDecodeError)
+TAR = re.compile(r".*\.(tar(\.(gz|bz2|xz))?|tgz)")
+UNSOUND = (*BROKEN, RuntimeError, UnicodeDecodeError)
 """Exceptions of a malformed archive, such as undecodable names or unknown compression methods."""
 
 
@@ -45,7 +47,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Source:
-    """A stream of bytes: a plain or compressed file, or a `member` of a zip archive.
+    """A stream of bytes: a plain or compressed file, or a `member` of a zip or tar archive.
 
     gzip, bzip2 and xz are detected by their first bytes, independent of the file name.
     """
@@ -120,6 +122,9 @@ class Source:
         if self.member is None:
             with self.path.open("rb") as file:
                 yield file
+        elif _is_tar(self.path):
+            with tarfile.open(self.path) as tar:
+                yield io.BufferedReader(_extracted(tar, self.member))  # pyright: ignore[reportArgumentType]
         else:
             with zipfile.ZipFile(self.path) as archive, _opened(archive, self.member) as member:
                 yield io.BufferedReader(member)  # pyright: ignore[reportArgumentType]
@@ -148,13 +153,25 @@ def _opened(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
         raise zipfile.BadZipFile(_reason(error)) from error
 
 
+def _extracted(archive: tarfile.TarFile, member: str) -> IO[bytes]:
+    """Return the stream of a member; nothing is written to disk."""
+    stream = archive.extractfile(member)
+    if stream is None:
+        raise tarfile.ReadError(f"{member} is not a file")
+    return stream
+
+
+def _is_tar(path: Path) -> bool:
+    return TAR.fullmatch(path.name.lower()) is not None
+
+
 def _reason(error: BaseException) -> str:
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return text.rstrip(".").splitlines()[0] if text else type(error).__name__
 
 
 def sources_in(path: Path) -> list[Source]:
-    """Return the files at `path`: a file, those of a folder, or the members of a zip archive.
+    """Return the files at `path`: a file, those of a folder, or the members of an archive.
 
     Raises `DataError` for a missing path, and for a damaged archive.
     """
@@ -164,15 +181,27 @@ def sources_in(path: Path) -> list[Source]:
         return [source for file in files for source in sources_in(file)]
     if not path.exists():
         raise DataError(f"{path} does not exist; check the name or see tacit download --help.")
-    return _members(path) if path.suffix.lower() == ".zip" else [Source(path)]
+    is_archive = path.suffix.lower() == ".zip" or _is_tar(path)
+    return _members(path) if is_archive else [Source(path)]
 
 
 def _members(path: Path) -> list[Source]:
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = sorted(name for name in archive.namelist() if not name.endswith("/"))
+        names = _tar_members(path) if _is_tar(path) else _zip_members(path)
     except UNSOUND as error:
+        kind = "tar" if _is_tar(path) else "zip"
         raise DataError(
-            f"{path} is not a complete zip archive ({_reason(error)}); download it again."
+            f"{path} is not a complete {kind} archive ({_reason(error)}); download it again."
         ) from error
-    return [Source(path, name) for name in names if not name.startswith("__MACOSX")]
+    return [Source(path, name) for name in sorted(names) if not name.startswith("__MACOSX")]
+
+
+def _zip_members(path: Path) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        return [name for name in archive.namelist() if not name.endswith("/")]
+
+
+def _tar_members(path: Path) -> list[str]:
+    """Return the names of its regular files: a link is not followed."""
+    with tarfile.open(path) as archive:
+        return [member.name for member in archive if member.isfile()]

@@ -32,7 +32,7 @@ def _looks_table(source: Source, request: Request) -> bool:
         names = (
             scan(_stored(source), magic).collect_schema().names()
             if magic
-            else _header(source.head, request)[1]
+            else header(source.head, request)[1]
         )
     except BROKEN:
         return False
@@ -43,7 +43,7 @@ def _movielens(source: Source, request: Request) -> bool:
     return MOVIELENS.match(source.head) is not None and request.columns == Columns()
 
 
-def _header(head: bytes, request: Request) -> tuple[str, list[str]]:
+def header(head: bytes, request: Request) -> tuple[str, list[str]]:
     """Return the separator, and the names of the first line or the numbers of its fields."""
     line = head.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
     separator = max(SEPARATORS, key=line.count)
@@ -59,7 +59,7 @@ def _read_table(sources: Sequence[Source], request: Request) -> Iterator[pl.Data
 
 
 def _read_text(source: Source, request: Request) -> Iterator[pl.DataFrame]:
-    separator, names = _header(source.head, request)
+    separator, names = header(source.head, request)
     yield from _read_columns(source, separator, names, request)
 
 
@@ -100,7 +100,7 @@ def _looks_recbole(source: Source, request: Request) -> bool:
 
 def _read_recbole(sources: Sequence[Source], request: Request) -> Iterator[pl.DataFrame]:
     (source,) = sources
-    names = [name.partition(":")[0] for name in _header(source.head, request)[1]]
+    names = [name.partition(":")[0] for name in header(source.head, request)[1]]
     columns = request.columns if request.columns != Columns() else RECBOLE_COLUMNS
     yield from _read_columns(source, "\t", names, replace(request, columns=columns))
 
