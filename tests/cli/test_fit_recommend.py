@@ -1,5 +1,7 @@
 """From reports to recommendations, at the provider and on the device, through files."""
 
+import json
+
 import polars as pl
 import pytest
 
@@ -269,3 +271,28 @@ def test_a_saved_top_n_model_recommends_to_its_users(run, tmp_path):
     assert [int(line.split("\t")[0]) for line in printed.splitlines()] == best
     run("recommend", path, "--all", "-o", tmp_path / "all.parquet")
     assert pl.read_parquet(tmp_path / "all.parquet").columns == ["user", "item", "score"]
+
+
+@pytest.mark.parametrize("kind", ["mf", "ease"])
+def test_json_has_the_items_titles_and_unrounded_figures(run, tmp_path, kind):
+    made = synthetic(300, 120, 12_000, scale="there" if kind == "ease" else "1:5:1")
+    fitted = fit(kind, made)
+    fitted.save(tmp_path / "model")
+    (tmp_path / "movies.csv").write_text('movieId,title,genres\n1,"Café ""x""",a\n2,Two,b\n')
+    user = int(made.user_ids.ids[3])
+    best = fitted.recommend(user, 120)
+    figure = "score" if kind == "ease" else "rating"
+    status, printed, _ = run("recommend", tmp_path / "model", "--user", user, "-n", 120, "--json")
+    assert status == 0
+    assert json.loads(printed) == [{"item": item, figure: float(value)} for item, value in best]
+    _, printed, _ = run(
+        "recommend", tmp_path / "model", "--user", user, "-n", 120, "--json",
+        "--titles", tmp_path / "movies.csv",
+    )  # fmt: skip
+    named = {1: 'Café "x"', 2: "Two"}
+    titles = {row["item"]: row["title"] for row in json.loads(printed)}
+    assert titles == {item: named.get(item) for item, _ in best}
+    status, _, error = run(
+        "recommend", tmp_path / "model", "--all", "-o", tmp_path / "all.csv", "--json"
+    )
+    assert (status, "--json applies to --user" in error) == (1, True)

@@ -77,6 +77,36 @@ def test_rows_are_found_by_id_and_items_without_one_have_nothing() -> None:
     assert np.allclose(found, centred([[1], [2], [3], [6]]))
 
 
+VECTORS = [[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [4.0, 1.0, 0.0], [2.0, 2.0, 5.0]]
+
+
+@pytest.mark.parametrize("kind", [pl.List(pl.Float64), pl.Array(pl.Float32, 3), pl.List(pl.Int8)])
+def test_vectors_covary_as_their_inner_products(kind: pl.DataType) -> None:
+    column = pl.Series([[int(n) for n in vector] for vector in VECTORS]).cast(kind)
+    (found,) = item_features(pl.DataFrame({"item": [7, 8, 9, 10], "text": column}), FOUR)
+    covariance = found.values / found.order @ found.values.T / 4
+    np.testing.assert_allclose(covariance, centred(VECTORS), atol=1e-9)
+
+
+def test_an_item_without_a_vector_has_nothing() -> None:
+    (found,) = kernel({"item": [7, 8, 9, 10], "text": [*VECTORS[:3], None]})
+    np.testing.assert_allclose(found[:3, :3], centred(VECTORS[:3]), atol=1e-9)
+    assert not found[3].any()
+
+
+def test_of_long_vectors_the_directions_of_largest_variance_are_retained() -> None:
+    rng = np.random.default_rng(0)
+    items = Vocabulary(pl.Series("id", np.arange(200)))
+    vectors = rng.standard_normal((200, 80)) * np.linspace(3, 0.1, 80)
+    (found,) = item_features(pl.DataFrame({"item": items.ids, "text": vectors}), items)
+    left, spread, _ = np.linalg.svd(vectors - vectors.mean(0))
+    assert found.values.shape == (200, 40)
+    np.testing.assert_allclose(found.order, (spread[0] / spread[:40]) ** 2, rtol=1e-6)
+    np.testing.assert_allclose(
+        np.abs(found.values.T @ left[:, :40]) / 200**0.5, np.eye(40), atol=1e-6
+    )
+
+
 @pytest.mark.parametrize(
     ("table", "said"),
     [
@@ -85,6 +115,9 @@ def test_rows_are_found_by_id_and_items_without_one_have_nothing() -> None:
         ({"item": [7, 8, 7], "year": [1, 2, 3]}, "item 7 occurs twice"),
         ({"item": ["8", "7", "7"], "year": [1, 2, 3]}, "item 7 occurs twice"),
         ({"item": [70, 80], "year": [1, 2]}, r"None of the 2 items .* is 70"),
+        ({"item": [7, 8], "text": [[1.0], [2.0, 3.0]]}, "must have one length, got 1 and 2"),
+        ({"item": [7, 8], "text": [[1.0], [float("nan")]]}, "must contain finite numbers only"),
+        ({"item": [7, 8], "text": [[1.0], [None]]}, "must contain finite numbers only"),
         ({"item": [7, 8], "seen": [b"1", b"2"]}, "column seen of the item table has type binary"),
     ],
 )

@@ -1,8 +1,9 @@
 """`tacit recommend`: top items of a user, at the provider or on the device."""
 
 from collections.abc import Sequence
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from tacit.models import Fitted, FittedLists
     from tacit.ratings import Ratings
     from tacit.wire.list_model import ListModel
+
+Figure = Literal["rating", "score"]
+DECIMALS: dict[Figure, int] = {"rating": 2, "score": 4}
+"""Decimals of a predicted rating and of a score in a table."""
 
 
 def recommend(
@@ -49,6 +54,7 @@ def recommend(
         Path | None, typer.Option(help="File of item titles: u.item, movies.dat or movies.csv.")
     ] = None,
     rank_by: options.RankBy = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Print the top items of a user, best first.
 
@@ -70,19 +76,32 @@ def recommend(
 
         tacit recommend map --user 42 --source books.csv
 
+        tacit recommend model --user 42 --titles ml-100k/u.item --json
+
         tacit recommend model --all -n 20 -o lists.parquet
     """
     if everybody == (user is not None) or everybody != (output is not None):
         raise RequestError("Give either --user, or --all with --output.")
+    if json and everybody:
+        raise RequestError("--json applies to --user; with --all, --output is a table.")
     order = cast("RankBy | None", rank_by)
     hidden = _hidden(hide)
     if user is None:
         to_all(model, cast("Path", output), n, titles, order, hidden)
         return
-    best, decimals = _best(model, user, n, profile, source or [], order, hidden)
-    shown = _titles(titles, [item for item, _ in best])
-    for item, figure in best:
-        typer.echo(f"{item}\t{figure:.{decimals}f}{shown.get(item, '')}")
+    best, figure = _best(model, user, n, profile, source or [], order, hidden)
+    title_of = _titles(titles, [item for item, _ in best])
+    if json:
+        named = [{"title": title_of.get(item)} if titles else {} for item, _ in best]
+        rows = [
+            {"item": item, **name, figure: float(value)}
+            for (item, value), name in zip(best, named, strict=True)
+        ]
+        typer.echo(dumps(rows, ensure_ascii=False))
+        return
+    for item, value in best:
+        title = f"\t{title_of[item]}" if item in title_of else ""
+        typer.echo(f"{item}\t{value:.{DECIMALS[figure]}f}{title}")
 
 
 def _best(
@@ -93,8 +112,8 @@ def _best(
     sources: Sequence[Path],
     rank_by: "RankBy | None",
     hidden: Sequence[int | str],
-) -> tuple[list[tuple[Any, float]], int]:
-    """Return the n best items of any model with ratings or scores, and their number of decimals.
+) -> tuple[list[tuple[Any, float]], "Figure"]:
+    """Return the n best items of any model with ratings or scores, and which of the two.
 
     Raises `RequestError` for hidden items of a cross-domain map.
     """
@@ -104,20 +123,20 @@ def _best(
     if is_map(path):
         if hidden:
             raise RequestError(f"--hide does not apply to the cross-domain map {path}.")
-        return from_map(path, user, profile, sources, n), 2
+        return from_map(path, user, profile, sources, n), "rating"
     if sources:
         raise RequestError(f"--source requires a cross-domain map, which {path} is not.")
     fitted = load(path)
     if not isinstance(fitted, Fitted):
         ratings = None if profile is None else own_ratings(profile, user, "there")
-        return from_list(fitted, path, user, ratings, n, hidden), 4
+        return from_list(fitted, path, user, ratings, n, hidden), "score"
     if profile is None:
         notify = options.notice
-        return fitted.recommend(user, n, exclude=hidden, rank_by=rank_by, notify=notify), 2
+        return fitted.recommend(user, n, exclude=hidden, rank_by=rank_by, notify=notify), "rating"
     ratings = own_ratings(profile, user, str(fitted.scale))
     rated = ratings.item_ids.take(ratings.items)
     notify_unknown(rated.to_list(), (fitted.item_ids.codes(rated) >= 0).tolist(), ratings.name)
-    return on_device(fitted, ratings, n, rank_by, hidden), 2
+    return on_device(fitted, ratings, n, rank_by, hidden), "rating"
 
 
 def to_all(
@@ -267,4 +286,4 @@ def _titles(path: Path | None, items: list[Any]) -> dict[Any, str]:
     table = titles(path)
     shown = {str(item): item for item in items}
     pairs = table.select("item", "title").iter_rows()
-    return {shown[str(item)]: f"\t{title}" for item, title in pairs if str(item) in shown}
+    return {shown[str(item)]: title for item, title in pairs if str(item) in shown}

@@ -1,14 +1,17 @@
 """Public item metadata (genres, year, title words) as features of an item prior.
 
-A column of the table is numeric or text. Text is split into indicators of its bar-separated values
-or its words, and a year in parentheses at the end of titles is a separate number. Each column
-yields one group of features. With the centred indicators F = U diag(s) V',
+A column of the table is numeric, text or vectors, such as embeddings. Text is split into indicators
+of its bar-separated values or its words, and a year in parentheses at the end of titles is a
+separate number. Each column yields one group of features. With its centred indicators, numbers or
+vectors F = U diag(s) V',
 
     values = sqrt(n) U,     order_j = (s_1 / s_j)^2,
 
 and weights of variance 1 / order_j, items have the covariance F F'. Items that share many rare
 values are most similar.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -34,10 +37,12 @@ YEAR = r"\((\d{4})\)\s*$"
 def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
     """Return features of `items` per column, shape (items, d); zero where the table has no value.
 
-    `table`: a column `item` of raw ids, and columns of numbers, text or lists of text.
+    `table`: a column `item` of raw ids, and columns of numbers, text, lists of text or vectors
+    (lists or arrays of numbers, of one length). Of a column the 40 directions of largest variance
+    are retained.
 
     Raises `RequestError` for a table without `item`, with a duplicate item, without any of `items`,
-    or with more than 900 features.
+    with vectors of different lengths, or with more than 900 features.
     """
     rows = _rows_of(table, items)
     marks = [each for column in rows.drop(ID) for each in _marks(column)]
@@ -85,12 +90,14 @@ def _marks(column: pl.Series) -> list[tuple[Doubles, float]]:
     kind = column.dtype
     if kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean or kind == pl.Null:
         return [(_number(column.to_physical()), SHARE)]
+    if isinstance(kind, pl.List | pl.Array) and kind.inner.is_numeric():
+        return [(_vectors(column), SHARE)]
     if kind == pl.List(pl.String):
         return [(_shared(column), SHARE)]
     if kind != pl.String:
         raise RequestError(
             f"The column {column.name} of the item table has type {kind}; use numbers, dates, "
-            "text or lists of text, or leave it out."
+            "text, or lists of text or of numbers, or leave it out."
         )
     if column.str.contains("|", literal=True).any():
         return [(_shared(column.str.split("|")), SHARE)]
@@ -104,6 +111,27 @@ def _number(column: pl.Series) -> Doubles:
     known = column.cast(pl.Float64).fill_nan(None)
     centre = known.fill_null(0.0) - (known.mean() or 0)
     return np.where(known.is_null().to_numpy(), 0, centre.to_numpy())[:, None]
+
+
+def _vectors(column: pl.Series) -> Doubles:
+    """Return centred vectors of shape (items, d), zero for items without one."""
+    described = column.is_not_null().to_numpy()
+    vectors: list[Sequence[float]] = column.drop_nulls().to_list()
+    lengths = {len(vector) for vector in vectors}
+    if len(lengths) > 1:
+        raise RequestError(
+            f"The vectors of the column {column.name} must have one length, got "
+            f"{min(lengths)} and {max(lengths)}."
+        )
+    known = np.array(vectors, np.float64).reshape(len(vectors), max(lengths, default=0))
+    if not np.isfinite(known).all():
+        raise RequestError(
+            f"The vectors of the column {column.name} must contain finite numbers only; leave out "
+            "the vectors of other items."
+        )
+    centred = np.zeros((len(column), known.shape[1]))
+    centred[described] = known - known.mean(0) if len(known) else known
+    return centred
 
 
 def _shared(lists: pl.Series) -> Doubles:
