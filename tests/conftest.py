@@ -7,7 +7,7 @@ import io
 import os
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -37,6 +37,7 @@ from tacit.models.least_squares.baselines import Baseline
 from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
+from tacit.wire.catalogue import Growth, ItemBlock, threshold_of
 from tacit.wire.task import Task
 
 SHIFT = int(os.environ.get("TACIT_TEST_SEED", "0"))
@@ -274,6 +275,18 @@ def ask():
             "start": 1_000,
         }
         return Task(**fields | changes)
+
+    return made
+
+
+@pytest.fixture
+def growing(ask):
+    """Makes a small task over slots that can be extended, with the provider of films."""
+
+    def made(plan="sample:3", *given, limit=20, renewals=(), open_from=0, **changes):
+        task = ask(plan, *given, **{"provider": "https://films.example"} | changes)
+        block = ItemBlock(0, len(task.items), threshold_of(task.slots, len(task.items)), open_from)
+        return replace(task, growth=Growth(limit, tuple(renewals), (block,)))
 
     return made
 

@@ -155,7 +155,8 @@ def _in_table(chance: Random, db: sqlite3.Connection, table: str) -> None:
     elif act < 0.96:
         db.execute(f"INSERT INTO {table} SELECT * FROM {table} LIMIT 3")
     else:
-        db.execute(f"PRAGMA user_version = {chance.choice((0, 1, 2, 3, 0x7AC17002, 0x7AC17003))}")
+        versions = (0, 1, 2, 3, 0x7AC17002, 0x7AC17003, 0x7AC17004)
+        db.execute(f"PRAGMA user_version = {chance.choice(versions)}")
 
 
 def _cell(chance: Random, db: sqlite3.Connection, table: str, column: str) -> None:

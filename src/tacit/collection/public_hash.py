@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.channels.thresholds import hash_id
 from tacit.ratings import Codes, Ratings
 from tacit.vocabulary import Vocabulary
-from tacit.wire.task import ASK
+from tacit.wire.catalogue import ASK
 
 KEEP = 0xD1B54A32D192ED03
 """Odd multiplier of caps. Every use has a separate one, so that the choices are independent."""

@@ -3,6 +3,10 @@
 One transaction: debit, draw, store the result, and the exact bytes of the report. After a crash
 before its end nothing was drawn; after it everything is stored, to be sent unchanged as often as
 necessary.
+
+A task that is answered block by block is paid for in full before its first answer. What the device
+reports, and when, then depends on its secret and on epochs alone: neither on ratings, nor on what
+they have cost.
 """
 
 from collections.abc import Generator
@@ -12,9 +16,10 @@ from dataclasses import dataclass
 from tacit.channels.table import Channel, Words, draw, secret_word
 from tacit.device.provider import Named
 from tacit.device.store import Store
-from tacit.errors import BudgetError, DataError
+from tacit.errors import BudgetError, DataError, RequestError
 from tacit.privacy.ledger import nano
 from tacit.wire import report as wire_report
+from tacit.wire.catalogue import Growth
 from tacit.wire.report import Report, dumps
 from tacit.wire.task import Task, asked
 
@@ -38,14 +43,18 @@ def answer(
     """Put all reports that are due in `epoch` into the outbox, atomically and durably.
 
     Returns a refusal for each rating that cannot be reported within the lifetime limit. Raises
-    `BudgetError` if the limit does not allow a first report of slots through a channel. `words` is
-    replaced in tests only; if the source fails nothing is drawn.
+    `BudgetError` if the limit does not allow a first report of slots through a channel, or the
+    limit of a task that is answered block by block. `words` is replaced in tests only; if the
+    source fails nothing is drawn.
     """
     if epoch < 0:
         return []
     with store.transaction():
         session = _Session(store, question, epoch, words)
-        session.slots() if question.task.hides_presence else session.rated()
+        if question.task.growth is not None:
+            session.blocks(question.task.growth)
+        else:
+            session.slots() if question.task.hides_presence else session.rated()
         store.spend(session.ledger)
     return session.refusals
 
@@ -93,6 +102,53 @@ class _Session:
             )
         self._report(None, rows, [self._known[cell] for cell in rows.items()])
 
+    def blocks(self, growth: Growth) -> None:
+        """Report each block whose time has come, in order, up to the limit of the task.
+
+        Raises `BudgetError`, before anything is drawn, if the ledger does not allow the limit in
+        all generations. No later refusal exists.
+        """
+        self._reserve(growth)
+        named, hashes, queried = self._named, self._question.task.item_hashes, 0
+        assert named.provider is not None, "a task with blocks names its provider"
+        generation = growth.generation(self._epoch)
+        for block, address in zip(growth.blocks, self._question.task.chain, strict=True):
+            key = wire_report.block_key(self._secret, named.provider, address)
+            places = block.places(key, hashes)
+            queried += len(places)
+            if queried > growth.limit:
+                return
+            if places and block.open_from <= self._epoch:
+                names = (named.provider, named.task, address, generation)
+                id = wire_report.block_report_id(self._secret, *names)
+                if not self._is_stored(id):
+                    self._block(id, key, generation, places)
+
+    def _reserve(self, growth: Growth) -> None:
+        """Debit the limit, whatever the device will be queried about, and fix the channel."""
+        number, channel = self._key
+        chosen = self._db.execute("SELECT channel FROM chain WHERE task = ?", (number,)).fetchone()
+        if chosen is None:
+            self.ledger = self.ledger.debit(self._cost * growth.limit * growth.generations)
+            self._db.execute("INSERT INTO chain VALUES (?, ?)", (number, channel))
+        elif chosen[0] != channel:
+            raise RequestError("A task that is answered block by block has one channel for all.")
+
+    def _block(self, id: str, key: str, generation: int, places: tuple[int, ...]) -> None:
+        """Draw each place of a block, and put the report into the outbox."""
+        channel, number = self._question.channel, self._key[0]
+        symbols: list[int] = []
+        for index in places:
+            row = self._rows.get(index, 0)
+            # One fresh word per place and generation, whatever its row is or becomes: a second
+            # draw would show that the rating changed. The table refuses a second row.
+            symbols.append(draw(channel, row, self._words))
+            values = (number, generation, index, row, symbols[-1])
+            self._db.execute("INSERT INTO block VALUES (?, ?, ?, ?, ?)", values)
+        report = Report(id, channel.id, self._epoch, self._me, places, tuple(symbols), key)
+        row = (id, number, self._epoch, places[0], dumps(report, channel))
+        self._db.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?)", row)
+
     @property
     def _me(self) -> str:
         return wire_report.person(self._secret, *self._named)
@@ -131,8 +187,10 @@ class _Session:
         return self._known[index, row]
 
     def _is_made(self, slot: int | None) -> bool:
-        cursor = self._db.execute("SELECT 1 FROM report WHERE id = ?", (self._id(slot),))
-        return cursor.fetchone() is not None
+        return self._is_stored(self._id(slot))
+
+    def _is_stored(self, id: str) -> bool:
+        return self._db.execute("SELECT 1 FROM report WHERE id = ?", (id,)).fetchone() is not None
 
     def _id(self, slot: int | None) -> str:
         task, provider = self._named

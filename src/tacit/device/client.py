@@ -124,7 +124,7 @@ class Client:
 
     @property
     def ledger(self) -> Ledger:
-        """Epsilon of all draws so far, and the limit, in nano-epsilon."""
+        """Epsilon of all draws so far and of reserved ones, and the limit, in nano-epsilon."""
         return self._store.ledger
 
     @property
@@ -163,14 +163,16 @@ class Client:
         Raises `CertificateError` for a task that was forged, names another provider, or requires
         more than `most_epsilon`, and `RequestError` if no task is known or another provider's task
         is the same; all before any draw. Raises `BudgetError` if the lifetime limit does not allow
-        a first report of slots. Of single ratings those that it allows are reported, and
+        a first report of slots, or all reports to a task over slots that can be extended, which
+        are paid for together. Of single ratings those that it allows are reported, and
         `SyncOutcome.refusal` has the reason for the others.
         """
         now = self._clock()
         erasures = self._erasures(now)
         self._meet(self._documents.asked(self._pinned))
         task, number, _ = self._task()
-        channel = task.choose(self._most)
+        reserved = self._store.reserved(number)
+        channel = task.choose(self._most, None if reserved is None else task.channels[reserved])
         question = Question(task, number, channel, self._provider.named(number))
         outbox = Outbox(self._provider, now, self._chance)
         outbox.drop_late()

@@ -13,6 +13,8 @@ process has the file at a time, and other users cannot read it. Its tables:
     last       the last reported row for each (task, channel, place), and its report
     report     every id that was ever made; its bytes until they are acknowledged
     erasure    erasure keys, until the provider confirms the erasure
+    chain      the channel of each task that is answered block by block, once its limit is reserved
+    block      one symbol for each (task, generation, place) of such a task, drawn once
 
 Upgrade of a store from the format before tacit-task-2, in the transaction that opens it.
 
@@ -37,7 +39,8 @@ from tacit.wire.origin import origin_of, place_of
 from tacit.wire.report import SECRET_BYTES
 from tacit.wire.task import Task, loads
 
-FORMER = 0x7AC17002
+FORMER, BEFORE_BLOCKS = 0x7AC17002, 0x7AC17003
+"""Formats that are upgraded: before tacit-task-2, and before tasks that are answered by block."""
 
 
 def upgrade(db: sqlite3.Connection, tasks: str, erasures: str) -> None:
@@ -85,13 +88,18 @@ def _normalized(url: str) -> tuple[str, str]:
 
 MEMORY = ":memory:"
 """Path of a store that is deleted with its process, for simulated users."""
-FORMAT = 0x7AC17003
+FORMAT = 0x7AC17004
 TASKS = """CREATE TABLE {name} (
     number INTEGER PRIMARY KEY, question TEXT NOT NULL, origin TEXT NOT NULL, named TEXT NOT NULL,
     address TEXT NOT NULL, provider TEXT NOT NULL, document BLOB NOT NULL,
     UNIQUE (question, origin))"""
 ERASURES = """CREATE TABLE erasure (
     key BLOB PRIMARY KEY, origin TEXT NOT NULL, task TEXT NOT NULL) WITHOUT ROWID"""
+BLOCKS = """
+CREATE TABLE chain (task INTEGER PRIMARY KEY REFERENCES task, channel INTEGER NOT NULL);
+CREATE TABLE block (
+    task INTEGER REFERENCES chain, generation INTEGER, place INTEGER, row INTEGER NOT NULL,
+    symbol INTEGER NOT NULL, PRIMARY KEY (task, generation, place)) WITHOUT ROWID"""
 
 SCHEMA = f"""
 CREATE TABLE person (
@@ -115,10 +123,11 @@ CREATE TABLE report (
     place INTEGER, document BLOB);
 CREATE INDEX waiting ON report (task, epoch, place) WHERE document IS NOT NULL;
 {ERASURES};
+{BLOCKS};
 """
 UNWRITTEN = "{} cannot be read or written ({}); no report was drawn or sent."
 SOUND_PERSON = f"SELECT 1 FROM person WHERE spent >= 0 AND length(secret) = {SECRET_BYTES}"
-FORGOTTEN = ("rating", "answer", "last", "report", "task")
+FORGOTTEN = ("rating", "answer", "last", "report", "block", "chain", "task")
 
 
 class Store:
@@ -197,6 +206,12 @@ class Store:
             if level is not None:
                 self.db.execute("INSERT INTO rating VALUES (?, ?, ?)", (task, index, level))
 
+    def reserved(self, task: int) -> int | None:
+        """Return the index of the channel for which the limit of a task by block is reserved."""
+        query = "SELECT channel FROM chain WHERE task = ?"
+        row = self.db.execute(query, (task,)).fetchone()
+        return row and row[0]
+
     def forget(self) -> None:
         """Delete everything but the epsilon spent and pending erasures; inside a transaction.
 
@@ -229,6 +244,9 @@ class Store:
         (version,) = self.db.execute("PRAGMA user_version").fetchone()
         if version == FORMER:
             upgrade(self.db, TASKS, ERASURES)
+        if version in (FORMER, BEFORE_BLOCKS):
+            for statement in BLOCKS.split(";"):
+                self.db.execute(statement)
             self.db.execute(f"PRAGMA user_version = {FORMAT}")
         elif version != FORMAT:
             raise sqlite3.DatabaseError("another format")
@@ -310,12 +328,16 @@ def _bounds(task: Task) -> Iterator[tuple[str, str, str, int]]:
     """Yield table, column, condition, and number of values."""
     n_items, levels = len(task.items), task.scale.n_levels
     yield from (("rating", "place", "1", n_items), ("rating", "level", "1", levels))
-    for table in ("answer", "last"):
+    for table in ("answer", "last", "block"):
         yield table, "place", "1", n_items
         yield table, "row", "1", levels + task.hides_presence
+    for table in ("answer", "last", "chain"):
         yield table, "channel", "1", len(task.channels)
+    yield "block", "generation", "1", 1 if task.growth is None else task.growth.generations
     for index, channel in enumerate(task.channels):
         yield "answer", "symbol", f"channel = {index}", len(channel.outputs)
+        chosen = f"{index} = (SELECT channel FROM chain WHERE chain.task = block.task)"
+        yield "block", "symbol", chosen, len(channel.outputs)
 
 
 # Export of a store's data about its user.
@@ -344,8 +366,15 @@ def _task(store: Store, number: int, task: Task) -> dict[str, Any]:
     levels = [shortest(level) for level in task.scale.levels]
     values = [None, *levels] if task.hides_presence else levels
     epsilons = [channel.epsilon for channel in task.channels]
-    answers = "SELECT place, row, channel, symbol FROM answer WHERE task = ? ORDER BY place, row"
-    last = "SELECT place, row, channel FROM last WHERE task = ? ORDER BY place, channel"
+    blocks = "FROM block JOIN chain USING (task) WHERE task = ?1"
+    answers = (
+        "SELECT place, row, channel, symbol FROM answer WHERE task = ?1 UNION ALL"
+        f" SELECT place, row, channel, symbol {blocks} ORDER BY place, row"
+    )
+    last = (
+        "SELECT place, row, channel FROM last WHERE task = ?1 UNION ALL SELECT place, row, channel"
+        f" {blocks} GROUP BY place HAVING generation = max(generation) ORDER BY place, channel"
+    )
     reports = "SELECT epoch, document FROM report WHERE task = ? ORDER BY epoch, place"
     return {
         "task": task.address,

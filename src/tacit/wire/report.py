@@ -50,13 +50,31 @@ def report_id(
     return _name(secret, f"{head}\n{task}\n{epoch}\n{slot}")
 
 
+def block_key(secret: bytes, provider: str, block: str) -> str:
+    """Return the key that selects the device's queried places of a block: 32 hexadecimal digits.
+
+    `block`: address of the document that added the block's items, so that the key is unpredictable
+    for those who choose them. It is sent with the block's report.
+    """
+    return _name(secret, f"tacit-block-1\n{provider}\n{block}")
+
+
+def block_report_id(secret: bytes, provider: str, task: str, block: str, generation: int) -> str:
+    """Return the id of the report on a block in a generation.
+
+    It does not depend on epoch, channel or content, so a second answer is a conflict.
+    """
+    return _name(secret, f"tacit-block-report-1\n{provider}\n{task}\n{block}\n{generation}")
+
+
 def _name(secret: bytes, text: str) -> str:
     return hmac.digest(secret, text.encode(), "sha256")[:_NAME_BYTES].hex()
 
 
 # Reports as sent by a device: hashes and small integers; no float, no rating, no time.
 
-SCHEMA = 1
+SCHEMA, BLOCK_SCHEMA = 1, 2
+"""Versions of a report: on items of a task, and on a block."""
 MOST_REPORTS = 200
 """Most reports of one upload."""
 LONGEST_UPLOAD = 1 << 18
@@ -68,7 +86,8 @@ class Report:
     """One user's symbols for some item indices, through one channel, in one epoch.
 
     `id` and `person`: 32 hexadecimal digits (`person`, `report_id`). `mech`: the channel's id.
-    `symbols[k]` is the column of the channel's table that was drawn for `places[k]`.
+    `symbols[k]` is the column of the channel's table that was drawn for `places[k]`. `key`: the
+    block key of a report on a block, None for others.
     """
 
     id: str
@@ -77,6 +96,7 @@ class Report:
     person: str
     places: tuple[int, ...]
     symbols: tuple[int, ...]
+    key: str | None = None
 
 
 def dumps(report: Report, channel: Channel) -> bytes:
@@ -86,9 +106,10 @@ def dumps(report: Report, channel: Channel) -> bytes:
         f"[{index},{symbol:{width}}]"
         for index, symbol in zip(report.places, report.symbols, strict=True)
     )
+    schema, key = (SCHEMA, "") if report.key is None else (BLOCK_SCHEMA, f'"key":"{report.key}",')
     return (
-        f'{{"id":"{report.id}","mech":"{report.mech}","schema":{SCHEMA},"epoch":{report.epoch},'
-        f'"person":"{report.person}","cells":[{cells}]}}'
+        f'{{"id":"{report.id}","mech":"{report.mech}","schema":{schema},"epoch":{report.epoch},'
+        f'"person":"{report.person}",{key}"cells":[{cells}]}}'
     ).encode()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from tacit.channels.table import Channel
 from tacit.channels.thresholds import hash_id, pair_key
@@ -20,11 +20,16 @@ from tacit.scale import RatingScale
 from tacit.wire import channel as wire_channel
 from tacit.wire import strict
 from tacit.wire.catalogue import (
+    ASK,
     ITEM_ID_FORM,
     MOST_EXTENSIONS,
     MOST_ITEMS,
     AddedItems,
+    BlockTerms,
+    Growth,
+    Lineage,
     address_of,
+    growth_of,
     is_item_id,
     item_id,
     load_extension,
@@ -40,8 +45,11 @@ _REST = (
 FORMATS = {
     "tacit-task-1": ("format", "name", *_REST),
     "tacit-task-2": ("format", "name", "provider", *_REST),
+    "tacit-task-3": ("format", "name", "provider", *_REST, "extendable"),
 }
-"""Keys of each format, in order. The first format names no provider."""
+"""Keys of each format, in order. The first one names no provider; tasks over slots that can be
+extended have the third."""
+EXTENDABLE = "extendable"
 UNCOVERED = "uncovered"
 """Last key, omitted if its list is empty."""
 LONGEST = 1 << 24
@@ -53,18 +61,6 @@ WHAT = "The task"
 _PARTS = tuple(PARTS.values())
 _SAMPLE = re.compile(r"sample:([1-9][0-9]{0,3})")
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
-
-
-class Lineage(NamedTuple):
-    """Ancestors of a task that extends another.
-
-    `document`: of its parent. `ancestors`: the addresses of its question, of the first task and of
-    all extensions, the parent's last. `first`: number of the parent's items.
-    """
-
-    document: bytes
-    ancestors: tuple[str, ...]
-    first: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +76,8 @@ class Task:
     as "https://films.example"; None in a tacit-task-1, which names none. `uncovered`: parts of the
     task that were derived from ratings instead of declared, of `PARTS` and in its order. No
     guarantee covers what they reveal of those ratings. `lineage`: of a task that extends another
-    (`extended`), None for a first task.
+    (`extended`), None for a first task. `growth`: blocks of a task over slots that can be extended,
+    which is answered once per block and generation; None for all other tasks.
 
     Raises `RequestError` for an invalid task, with the reason.
     """
@@ -98,6 +95,7 @@ class Task:
     retention_days: int = 365
     uncovered: tuple[str, ...] = ()
     lineage: Lineage | None = None
+    growth: Growth | None = None
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._flaws():
@@ -106,7 +104,9 @@ class Task:
 
     @property
     def format(self) -> str:
-        """ "tacit-task-2" if it names its provider, else "tacit-task-1"; of the first line."""
+        """ "tacit-task-1" without a provider, "tacit-task-3" with `growth`; of the first line."""
+        if self.growth is not None:
+            return "tacit-task-3"
         return "tacit-task-1" if self.provider is None else "tacit-task-2"
 
     @cached_property
@@ -114,16 +114,18 @@ class Task:
         """The tacit-task-1 that differs from this tacit-task-2 in format and provider alone.
 
         A device that reported to it at this provider has reported to this one, which continues
-        under its name. None for a tacit-task-1, and for a task that extends another.
+        under its name. None for all other tasks, and for a task that extends another.
         """
-        if self.provider is None or self.lineage is not None:
+        if self.format != "tacit-task-2" or self.lineage is not None:
             return None
         return replace(self, provider=None)
 
-    @property
+    @cached_property
     def question(self) -> str:
-        """Address of the first task without its provider: of the predecessor, or its own."""
-        return self.lineage.ancestors[0] if self.lineage else (self.predecessor or self).address
+        """Address of the first task written as a tacit-task-1, without its provider."""
+        if self.lineage is not None:
+            return self.lineage.ancestors[0]
+        return address_of(_json(self._fields("tacit-task-1", None)))
 
     @property
     def root(self) -> str:
@@ -135,22 +137,40 @@ class Task:
         """Addresses of all tasks that this one continues, the latest last."""
         if self.lineage is not None:
             return self.lineage.ancestors
-        return () if self.predecessor is None else (self.question,)
+        return () if self.provider is None else (self.question,)
 
-    def extended(self, items: Sequence[int | str], titles: Sequence[str] | None = None) -> "Task":
+    def extended(
+        self,
+        items: Sequence[int | str],
+        titles: Sequence[str] | None = None,
+        *,
+        open_from: int | None = None,
+        threshold: int | None = None,
+    ) -> "Task":
         """Return the task that adds `items` to this one, at the end of its catalogue.
 
         It is the same question to the same users: names, ratings, answers and reports carry over.
-        `titles`: of the new items, required if this task has titles, None otherwise. Raises
-        `RequestError` for items that this task has, and for a task that cannot be extended: one of
-        another plan than "rated", whose reports would grow, or one that names no provider.
+        `titles`: of the new items, required if this task has titles, None otherwise. Under a plan
+        over slots the items are a block: `open_from`, first epoch in which devices answer it,
+        which leaves users time to rate; `threshold`, that of the first task by default.
+
+        Raises `RequestError` for items that this task has, for terms of a block under the plan
+        "rated" and missing ones otherwise, and for a task that cannot be extended: one over slots
+        without `growth`, or one that names no provider.
         """
         if (self.titles is None) != (titles is None):
             known = "no titles" if self.titles is None else "titles"
             raise RequestError(f"titles must match the extended task, which has {known}.")
+        if (self.growth is None) != (open_from is None):
+            needs = "requires" if self.growth else "has no blocks, so it does not accept"
+            raise RequestError(f"The extended task {needs} open_from, got {open_from}.")
         lineage = Lineage(self.document, (*self.ancestors, self.address), len(self.items))
         added = None if self.titles is None else (*self.titles, *(titles or ()))
-        return replace(self, items=(*self.items, *items), titles=added, lineage=lineage)
+        every, growth = (*self.items, *items), self.growth
+        if growth is not None and open_from is not None:
+            rate = growth.blocks[0].threshold if threshold is None else threshold
+            growth = growth.extended(len(every), rate, open_from)
+        return replace(self, items=every, titles=added, lineage=lineage, growth=growth)
 
     @property
     def slots(self) -> int | None:
@@ -165,7 +185,9 @@ class Task:
 
     @property
     def cells(self) -> int:
-        """Number of cells of a report, equal for all users."""
+        """Number of cells of a report, equal for all users; at most this number with `growth`."""
+        if self.growth is not None:
+            return self.growth.limit
         return min(self.slots or len(self.items), len(self.items)) if self.hides_presence else 1
 
     @cached_property
@@ -176,10 +198,13 @@ class Task:
         """
         if self.lineage is not None:
             return self.lineage.document + b"\n" + self._extension(self.lineage).document
-        fields: dict[str, Any] = {
-            "format": self.format,
+        return _json(self._fields(self.format, self.provider))
+
+    def _fields(self, format: str, provider: str | None) -> dict[str, Any]:
+        return {
+            "format": format,
             "name": self.name,
-            **({} if self.provider is None else {"provider": self.provider}),
+            **({} if provider is None else {"provider": provider}),
             "scale": str(self.scale),
             "plan": self.plan,
             "items": list(self.items),
@@ -189,9 +214,9 @@ class Task:
             "epoch_seconds": self.epoch_seconds,
             "window": self.window,
             "retention_days": self.retention_days,
+            **({} if self.growth is None else {EXTENDABLE: self.growth.fields()}),
             **({UNCOVERED: list(self.uncovered)} if self.uncovered else {}),
         }
-        return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
     @cached_property
     def address(self) -> str:
@@ -200,7 +225,14 @@ class Task:
 
     def _extension(self, lineage: Lineage) -> AddedItems:
         titles = self.titles and self.titles[lineage.first :]
-        return AddedItems(lineage.ancestors[-1], self.items[lineage.first :], titles)
+        block = self.growth and self.growth.blocks[-1]
+        terms = block and BlockTerms(block.threshold, block.open_from)
+        return AddedItems(lineage.ancestors[-1], self.items[lineage.first :], titles, terms)
+
+    @property
+    def chain(self) -> tuple[str, ...]:
+        """Addresses of the first task and of its extensions up to this one: one per block."""
+        return (*self.ancestors[1:], self.address) if self.lineage else (self.address,)
 
     @cached_property
     def item_hashes(self) -> tuple[int, ...]:
@@ -216,20 +248,22 @@ class Task:
         """Return the epoch of a moment, Unix seconds; below 0 before the task begins."""
         return int((now - self.start) // self.epoch_seconds)
 
-    def choose(self, most_epsilon: str) -> Channel:
+    def choose(self, most_epsilon: str, chosen: Channel | None = None) -> Channel:
         """Return the channel of the largest epsilon not above `most_epsilon`, the first of equals.
 
-        `most_epsilon`: the user's maximum, nats per rating, a decimal string. The choice does not
-        depend on ratings. Raises `CertificateError` if the task offers none, before anything is
+        `most_epsilon`: the user's maximum, nats per rating, a decimal string. `chosen`: the channel
+        that all answers must have, if one was chosen before. The choice does not depend on ratings.
+        Raises `CertificateError` if the task offers none, before anything is
         drawn, and `RequestError` for an argument that is not a decimal.
         """
         try:
             most = strict.number(most_epsilon)
         except ValueError as error:
             raise RequestError(f"Epsilon {error} is not a plain decimal such as 0.5.") from None
-        fit = [channel for channel in self.channels if strict.number(channel.epsilon) <= most]
+        channels = self.channels if chosen is None else (chosen,)
+        fit = [channel for channel in channels if strict.number(channel.epsilon) <= most]
         if not fit:
-            least = min((channel.epsilon for channel in self.channels), key=strict.number)
+            least = min((channel.epsilon for channel in channels), key=strict.number)
             unit = "slot" if self.hides_presence else "value"
             raise CertificateError(
                 f"This task requires epsilon = {least} or more per {unit}, above your maximum of "
@@ -301,13 +335,27 @@ class Task:
                 f"uncovered must list some of {', '.join(_PARTS)}, in this order and each once",
             ),
         )
+        if self.growth is not None:
+            yield from self._flaws_of_growth(self.growth)
         yield from self._flaws_of_extension()
+
+    def _flaws_of_growth(self, growth: Growth) -> Iterator[tuple[bool, str]]:
+        yield (
+            not self.hides_presence or self.provider is None,
+            "a task that can be extended block by block must have a plan over slots and a provider",
+        )
+        yield growth.blocks[-1].end != len(self.items), "its blocks must contain all items"
+        yield from growth.flaws(self.slots)
 
     def _flaws_of_extension(self) -> Iterator[tuple[bool, str]]:
         if self.lineage is None:
             return
         yield from (
-            (self.plan != "rated", "only a task of the plan rated can be extended"),
+            (
+                self.hides_presence and self.growth is None,
+                "only a task of the plan rated, or one over slots written as extendable, can be "
+                "extended",
+            ),
             (
                 self.provider is None,
                 "a task that names no provider cannot be extended; write a new one",
@@ -354,20 +402,23 @@ def _first_task(document: bytes) -> Task:
 def _with_extensions(first: Task, lines: Sequence[bytes]) -> Task:
     """Return the task of all lines, of which each extends the one before."""
     ancestors, items, length = [*first.ancestors, first.address], [*first.items], 0
-    titles = None if first.titles is None else [*first.titles]
+    titles, growth = None if first.titles is None else [*first.titles], first.growth
     for line in lines:
-        extension, length = load_extension(line, ancestors[-1], LONGEST), len(items)
+        extension = load_extension(line, ancestors[-1], LONGEST, over_slots=growth is not None)
+        length = len(items)
         if (titles is None) != (extension.titles is None):
             raise DataError("The task is malformed: it must have titles of all items, or of none.")
         items += extension.items
         if titles is not None:
             titles += extension.titles or ()
+        if growth is not None and extension.terms is not None:
+            growth = growth.extended(len(items), *extension.terms)
         ancestors.append(address_of(line))
     document = b"\n".join((first.document, *lines[:-1]))
     lineage = Lineage(document, tuple(ancestors[:-1]), length)
     known = None if titles is None else tuple(titles)
     try:
-        return replace(first, items=tuple(items), titles=known, lineage=lineage)
+        return replace(first, items=tuple(items), titles=known, lineage=lineage, growth=growth)
     except RequestError as error:
         raise DataError(f"The task is malformed: {error}") from None
 
@@ -375,12 +426,14 @@ def _with_extensions(first: Task, lines: Sequence[bytes]) -> Task:
 def documents(task: Task) -> dict[str, memoryview]:
     """Return the documents of the task and of all tasks that it extends, by address."""
     document, ends = memoryview(task.document), accumulate(map(len, task.document.split(b"\n")))
-    first = task.ancestors[1:] if task.lineage else ()
-    addresses = (*first, task.address)
     return {
         address: document[: end + count]
-        for count, (address, end) in enumerate(zip(addresses, ends, strict=True))
+        for count, (address, end) in enumerate(zip(task.chain, ends, strict=True))
     }
+
+
+def _json(fields: dict[str, Any]) -> bytes:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def is_address(text: str) -> bool:
@@ -401,12 +454,14 @@ def _fields(document: bytes) -> dict[str, Any]:
 
 def _task(fields: dict[str, Any]) -> Task:
     provider = strict.typed(fields, "provider", str, WHAT) if "provider" in fields else None
+    items = strict.listed(fields["items"], "items", item_id, WHAT, MOST_ITEMS)
     return Task(
         name=strict.typed(fields, "name", str, WHAT),
         provider=provider,
         scale=RatingScale.parse(strict.typed(fields, "scale", str, WHAT)),
         plan=strict.typed(fields, "plan", str, WHAT),
-        items=strict.listed(fields["items"], "items", item_id, WHAT, MOST_ITEMS),
+        items=items,
+        growth=growth_of(fields[EXTENDABLE], len(items)) if EXTENDABLE in fields else None,
         titles=titles_of(fields["titles"], WHAT),
         channels=strict.listed(
             fields["channels"], "channels", wire_channel.of_json, WHAT, MOST_CHANNELS
@@ -423,16 +478,13 @@ def _task(fields: dict[str, Any]) -> Task:
 
 # Query schedule: the items that a user is queried about, public and independent of ratings.
 
-ASK = 0x8CB92BA72F3D8DD7
-"""Odd multiplier of the hashes that select a user's queried slots."""
-
 
 def asked(task: Task, person: str) -> tuple[int, ...]:
     """Return the item indices that a report of `person` covers, ascending, for a plan over slots.
 
-    Under "sample:K" these are the K indices of the smallest `pair_key`, as in the bulk
-    implementation `tacit.collection.public_hash`. Under "rated" a report covers one index, chosen
-    by the device.
+    For a task without `growth`. With it see `ItemBlock.places`. Under "sample:K" these are the K
+    indices of the smallest `pair_key`, as in the bulk implementation
+    `tacit.collection.public_hash`. Under "rated" a report covers one index, chosen by the device.
     """
     slots = task.slots
     if slots is None or slots >= len(task.items):

@@ -16,7 +16,8 @@ from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
 from tacit.collector.ingest import problems
 from tacit.collector.ingest.problems import ProblemError
-from tacit.wire.task import ASK, Task
+from tacit.wire.catalogue import ASK
+from tacit.wire.task import Task
 
 MOST_KEYS = 1 << 22
 """Most keys of one upload, one per item and user: four users at a million items."""
