@@ -132,3 +132,48 @@ def test_what_does_not_extend_a_task_is_refused(extend, tmp_path, text, options,
     assert status == 1
     assert message in errors
     assert not (tmp_path / "more.json").exists()
+
+
+SLOTS = ("--plan", "sample:1", "--provider", "https://films.example")
+
+
+def test_a_task_over_slots_is_extended(films, run, tmp_path):
+    """The limit is mean + 4 deviations of the slots among 100 items, of which half are queried."""
+    days = ("--renew", "7,100", "--epoch", "604800")
+    status, _, message = run(*films, *SLOTS, "--extendable", "100", *days)
+    assert status == 0
+    assert "plan sample:1, at most 70 slots per user" in message
+    first = loads((tmp_path / "task.json").read_bytes())
+    assert (first.growth.limit, first.growth.renewals) == (50 + 4 * 5, (1, 15))
+    (tmp_path / "more.csv").write_text("item,title\n8,Cure\n")
+    more = ("task", tmp_path / "more.csv", "--extend", tmp_path / "task.json")
+    assert run(*more, "-o", tmp_path / "next.json")[0] == 0
+    block = loads((tmp_path / "next.json").read_bytes()).growth.blocks[1]
+    assert (block.open_from, block.threshold) == (5, 1 << 63)
+    assert run(*more, "--open-after", "0", "-o", tmp_path / "now.json")[0] == 0
+    assert loads((tmp_path / "now.json").read_bytes()).growth.blocks[1].open_from == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--extendable", "100"), "has an effect under a plan over slots only"),
+        ((*SLOTS, "--renew", "7"), "--renew has an effect with --extendable only"),
+        ((*SLOTS, "--extendable", "1"), "must be at least the 2 items of the catalogue, got 1"),
+        ((*SLOTS, "--extendable", "9", "--renew", "x"), "not a comma-separated list of numbers"),
+        ((*SLOTS, "--extendable", "9", "--renew", "9,8"), "in ascending order"),
+        ((*SLOTS, "--extendable", "9000"), "at most 4096 cells"),
+        ((*SLOTS, "--open-after", "7"), "--open-after has an effect with --extend only"),
+    ],
+)
+def test_terms_of_extensions_without_an_effect_are_refused(films, run, options, message):
+    plain = () if SLOTS[0] in options else ("--provider", "https://films.example")
+    status, _, errors = run(*films, *plain, *options)
+    assert status == 1
+    assert message in errors
+
+
+def test_open_after_is_refused_under_the_plan_rated(extend):
+    status, _, errors = extend("item,title\n8,Cure\n", "--open-after", "7")
+    assert status == 1
+    assert "--open-after has an effect under a plan over slots only" in errors

@@ -2,12 +2,14 @@
 
 import os
 import secrets
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from processes import CollectorProcess, PostgresProcess
+from shop import Shop
 from starlette.testclient import TestClient
 
 from tacit.collector.http.app import application
@@ -46,6 +48,12 @@ def collector(tmp_path, clock):
     yield started
     for client in running:
         client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def shop(tmp_path, clock):
+    with closing(Shop(tmp_path, clock)) as running:
+        yield running
 
 
 @pytest.fixture

@@ -1,66 +1,25 @@
 """A catalogue that grows: no rating is lost, no answer is given twice, and names are stable."""
 
-from contextlib import ExitStack, closing
+from contextlib import closing
 from random import Random
 
 import pytest
-from starlette.testclient import TestClient
+from shop import PROVIDER
 
 from tacit.collector.administration.stored_rows import verify
 from tacit.collector.administration.summary import summaries
-from tacit.collector.http.app import application
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
-from tacit.device.client import Client
-from tacit.device.transport import Answer
 from tacit.errors import CertificateError, RequestError
 from tacit.learners import fit
 from tacit.models import item_model
 from tacit.wire.task import DAY, loads
 
-PROVIDER = "https://films.example"
-
 
 @pytest.fixture
 def first(ask):
     return ask(items=range(1, 21), provider=PROVIDER, retention_days=3650)
-
-
-class Shop:
-    """A collector in this process, and devices of it; `serve` restarts it with other tasks."""
-
-    def __init__(self, folder, clock):
-        self.store, self.clock = str(folder / "reports.db"), clock
-        self.published = PublishedModels(folder / "models")
-        self._collector, self._devices = ExitStack(), ExitStack()
-        self.client = None
-
-    def serve(self, *tasks):
-        self._collector.close()
-        app = application(self.store, tasks, clock=self.clock, published=self.published)
-        self.client = self._collector.enter_context(TestClient(app))
-        return self.client
-
-    def device(self):
-        terms = {"most_epsilon": "2", "lifetime": "1000", "clock": self.clock}
-        client = Client(":memory:", PROVIDER, transport=self._transport, **terms)
-        return self._devices.enter_context(client)
-
-    def _transport(self, method, path, body=None, longest=0):
-        headers = {"content-type": "application/json"}
-        response = self.client.request(method, path, content=body, headers=headers)
-        return Answer(response.status_code, response.content)
-
-    def close(self):
-        self._devices.close()
-        self._collector.close()
-
-
-@pytest.fixture
-def shop(tmp_path, clock):
-    with closing(Shop(tmp_path, clock)) as running:
-        yield running
 
 
 def stored(folder):

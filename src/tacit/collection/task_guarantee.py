@@ -2,7 +2,8 @@
 
 Labels, stored reports and the models fitted from them state this guarantee, so they cannot differ.
 A plan states what one report guarantees. This module adds what repeated reports of one device show
-and cost.
+and cost. A task that is answered block by block is answered once per slot and generation, up to its
+limit: its guarantee holds for all reports of a device, whatever is rated and when.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from tacit.collection.plan import Plan
 from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import shortest
+from tacit.wire.catalogue import Growth
 from tacit.wire.task import Task
 
 LINKED = "which reports of this task come from the same user"
@@ -40,8 +42,8 @@ def task_guarantee(task: Task, channels: Iterable[int] | None = None) -> Guarant
         Epsilon of the weakest of these channels, in nats per value or slot.
     """
     used = range(len(task.channels)) if channels is None else sorted(set(channels))
-    weakest = plan(task.plan, [task.channels[index] for index in used]).guarantee
-    return _of_task(task, weakest)
+    weakest = _plan(task, [task.channels[index] for index in used]).guarantee
+    return _of_task(task, _in_all_generations(task, weakest))
 
 
 def channel_guarantees(task: Task, channel: Channel, delta: str) -> Iterator[Guarantee]:
@@ -61,14 +63,41 @@ def channel_guarantees(task: Task, channel: Channel, delta: str) -> Iterator[Gua
     Guarantee
         Epsilon in nats per value or slot; then, if the plan hides presence, in nats per user at
         delta 0 and at `delta`. The guarantees per user are for one report: each rating that changes
-        later costs epsilon again.
+        later costs epsilon again. Those of a task that is answered block by block are for all
+        reports of a device, up to the limit.
     """
-    chosen = plan(task.plan, channel)
-    yield _of_task(task, chosen.guarantee)
-    n_items = len(task.items)
+    chosen, growth = _plan(task, channel), task.growth
+    yield _of_task(task, _in_all_generations(task, chosen.guarantee))
+    n_items = len(task.items) if growth is None else growth.limit * growth.generations
     for per_user in (chosen.user_guarantee(n_items), chosen.tight_guarantee(n_items, delta)):
         if per_user is not None:
-            yield _released(_of_task(task, per_user), ONE_REPORT)
+            extent = ONE_REPORT if growth is None else _up_to(growth)
+            yield _released(_of_task(task, per_user), extent)
+
+
+def _plan(task: Task, channels: Channel | Sequence[Channel]) -> Plan:
+    """Return the plan of all draws of a device, of which no two are on one slot and generation."""
+    growth = task.growth
+    if growth is None:
+        return plan(task.plan, channels)
+    return plan(f"sample:{growth.limit * growth.generations}", channels)
+
+
+def _in_all_generations(task: Task, guarantee: Guarantee) -> Guarantee:
+    """Return the guarantee of a slot: one draw per generation, so their epsilons add up."""
+    if task.growth is None or guarantee.epsilon is None:
+        return guarantee
+    generations = task.growth.generations
+    total = shortest(Decimal(guarantee.epsilon) * generations)
+    released = guarantee.released
+    if generations > 1:
+        released += f" in each of {generations} generations"
+    return replace(guarantee, epsilon=total, released=released)
+
+
+def _up_to(growth: Growth) -> str:
+    draws = f"{growth.limit:,} slots in all reports of a device"
+    return f"for up to {draws}" + (f", {growth.generations} times" if growth.renewals else "")
 
 
 def all_channels_guarantees(task: Task) -> Iterator[Guarantee]:
@@ -81,10 +110,10 @@ def all_channels_guarantees(task: Task) -> Iterator[Guarantee]:
     ------
     Guarantee
         The sums of epsilon over the channels at delta 0: in nats per slot, then per user. Nothing
-        for a task with one channel, or for the plan rated, under which a device reports each
-        rating through one channel only.
+        for a task with one channel, and where a device reports through one channel only: each
+        rating under the plan rated, and all blocks of a task that can be extended.
     """
-    if len(task.channels) == 1 or not task.hides_presence:
+    if len(task.channels) == 1 or not task.hides_presence or task.growth is not None:
         return
     plans = [plan(task.plan, channel) for channel in task.channels]
     yield _sum(task, [each.guarantee for each in plans])
@@ -114,6 +143,8 @@ def _of_task(task: Task, guarantee: Guarantee) -> Guarantee:
     not covered even under the plan rated, which makes presence public.
     """
     shown = (LINKED, CHANGED, RATED_SINCE) if task.hides_presence else (LINKED, CHANGED)
+    if task.growth is not None:
+        shown = (LINKED,)
     public = (*guarantee.public, *shown)
     return replace(guarantee, public=public, uncovered=task.uncovered)
 

@@ -26,9 +26,10 @@ from tacit.experiments.results import ResultRow
 from tacit.models import load
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.wire import item_model, list_model
+from tacit.wire.catalogue import Growth
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
-from tacit.wire.task import Task
+from tacit.wire.task import DAY, Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,16 +148,35 @@ def of_task(task: Task, *, delta: str, found: tuple[AttackFigure, ...] = ()) -> 
 
 def _extensions(task: Task) -> str:
     """Return sentences on the items that the provider added and may add."""
-    if task.hides_presence or task.provider is None:
+    if task.provider is None or (task.hides_presence and task.growth is None):
         return ""
     added = ""
     if task.lineage is not None:
-        count = len(task.ancestors) - 1
+        count = len(task.chain) - 1
         added = f" The provider has added items {count} times, {len(task.items):,} in all."
+    if task.growth is not None:
+        return f"{added} {_blocks(task.growth, task.epoch_seconds)}"
     return (
         f"{added} The provider can add items, and nothing else: ratings of new items are reported "
         "in the same way and under the same name. A device refuses two different additions to one "
         "task. That different users get different additions is not prevented."
+    )
+
+
+def _blocks(growth: Growth, epoch_seconds: int) -> str:
+    """Return sentences on the reports to a task over slots that can be extended."""
+    days = [f"{epoch * epoch_seconds / DAY:.3g}" for epoch in growth.renewals]
+    again = (
+        f"A device is queried about all of them again {', '.join(days)} days after the start."
+        if days
+        else "No item is queried again, so ratings made after its report are never reported."
+    )
+    return (
+        "The provider can add items, which are reported under the same name. A device reports each "
+        f"item once, and at most {growth.limit:,} items. It reserves the epsilon of all of them "
+        f"before its first report. {again} A device chooses the items by its secret, "
+        "and refuses two different additions to one task. That different users get different "
+        "additions is not prevented."
     )
 
 

@@ -57,8 +57,10 @@ def _people(task: Task) -> Ratings:
 
 
 def _figures(task: Task, ratings: Ratings, data: str) -> Iterator[AttackFigure]:
+    # A device that answers block by block has reported the most at its limit.
+    name = task.plan if task.growth is None else f"sample:{task.growth.limit}"
     for channel in task.channels:
-        scenario = World.through(ratings, plan(task.plan, channel), 0)
+        scenario = World.through(ratings, plan(name, channel), 0)
         for played in ATTACKS:
             for finding in played.run(scenario):
                 # A baseline of 1, as for ratings on a one-level scale, leaves nothing to infer.

@@ -1,18 +1,18 @@
 """`tacit task`: write the immutable task that devices answer."""
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from tacit.cli import options, plugins
+from tacit.cli.collecting.extension import extend_task, growth, item_titles, require_extending
 from tacit.cli.options import Format
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    import polars as pl
+    from tacit.wire.task import Task
 
 
 def task(
@@ -57,11 +57,34 @@ def task(
     epoch: Annotated[int, typer.Option(min=1, help="Length of an epoch, in seconds.")] = 86_400,
     window: Annotated[int, typer.Option(min=0, help="Maximum delay of a report, in epochs.")] = 7,
     retention: Annotated[int, typer.Option(min=1, help="Retention of reports, in days.")] = 365,
+    extendable: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Under a plan over slots: allow extensions up to about this number of items. The "
+            "limit of a device, which it pays for before its first report, is computed from it.",
+        ),
+    ] = None,
+    renew: Annotated[
+        str | None,
+        typer.Option(
+            help="With --extendable: days after the start when devices report all items again, as "
+            "in 365,730. Each renewal costs epsilon per slot again."
+        ),
+    ] = None,
     extend: Annotated[
         Path | None,
         typer.Option(
-            help="The task file to extend, of the plan rated. Items of the catalogue that it does "
-            "not have are added at its end."
+            help="The task file to extend: of the plan rated, or written with --extendable. Items "
+            "of the catalogue that it does not have are added at its end."
+        ),
+    ] = None,
+    open_after: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="With --extend, under a plan over slots: days from now until devices report the "
+            "new items, once. Later ratings of them are not reported. [28]",
         ),
     ] = None,
     titles: Annotated[
@@ -81,6 +104,10 @@ def task(
     follow it with their ratings, reports and names. Items that are missing from the catalogue stay
     in the task (hide them with `tacit models hide`).
 
+    Under catalogue and sample:K a task must be written with --extendable to be extended later. A
+    device then reports each item once, a constant share of the new items, and never more than the
+    limit, whose epsilon per user is on the label.
+
     Examples:
 
         tacit task films.csv --provider https://films.example --epsilon 1,2,4 -o task.json
@@ -93,11 +120,16 @@ def task(
         --epsilon 4 -o seen.json
 
         tacit task films.csv --extend task.json -o task-2.json
+
+        tacit task films.csv --provider https://films.example --plan sample:200 --epsilon 2
+        --extendable 6000 -o task.json
     """
     if extend is not None:
-        _require_extending(options.typed_options(context))
-        _extend(items, extend, titles, output)
+        require_extending(options.typed_options(context))
+        extend_task(items, extend, titles, output, open_after)
         return
+    if open_after is not None:
+        raise RequestError("--open-after has an effect with --extend only; leave it out.")
     who = _origin(provider)
     plan, epsilon = _terms(plan, epsilon, preset)
     from tacit.experiments.results import writable
@@ -114,7 +146,7 @@ def task(
     missing = named_plans.protects_presence(plan)
     ids, named, uncovered = _catalogue(items, scale, format)
     if titles is not None:
-        named = _titles(titles, ids)
+        named = item_titles(titles, ids)
     document = Task(
         name=name or ("Interactions" if on.has_one_level else "Ratings"),
         provider=who,
@@ -131,59 +163,13 @@ def task(
         window=window,
         retention_days=retention,
         uncovered=uncovered,
+        growth=growth(plan, len(ids), extendable, renew, epoch),
     )
     output.write_bytes(document.document)
-    options.notice(f"{output}: {len(ids):,} items, plan {plan}. Address {document.address}")
-
-
-EXTENDING = ("items", "extend", "titles", "output")
-"""Parameters of `tacit task` with --extend."""
-
-
-def _require_extending(typed: Mapping[str, str]) -> None:
-    """Raise `RequestError` for an option that --extend leaves as it is in the extended task."""
-    if other := [option for name, option in typed.items() if name not in EXTENDING]:
-        raise RequestError(
-            f"{other[0]} cannot be changed by --extend, which adds items alone; leave it out, or "
-            "write a new task."
-        )
-
-
-def _extend(items: Path, extend: Path, titles: Path | None, output: Path) -> None:
-    """Write the task that adds the items of a catalogue to an earlier task."""
-    from tacit.experiments.results import writable
-    from tacit.readers import catalogue
-    from tacit.wire.task import loads
-
-    writable(output, read=(items, extend, titles))
-    parent = loads(extend.read_bytes())
-    known = set(map(str, parent.items))
-    table = catalogue(items)
-    ids = [each for each in table["item"].to_list() if str(each) not in known]
-    if not ids:
-        raise RequestError(f"{items} has no item that the task does not have; nothing to extend.")
-    named = None if parent.titles is None else _new_titles(items, table, titles, ids)
-    as_text = isinstance(parent.items[0], str)
-    task = parent.extended([str(each) if as_text else each for each in ids], named)
-    output.write_bytes(task.document)
     options.notice(
-        f"{output}: {len(ids):,} new items, {len(task.items):,} in all. Address {task.address}"
+        f"{output}: {len(ids):,} items, plan {plan}{_limit_of(document)}. "
+        f"Address {document.address}"
     )
-
-
-def _new_titles(
-    items: Path, table: "pl.DataFrame", titles: Path | None, ids: list[Any]
-) -> list[str]:
-    """Return the titles of new items. Raises `RequestError` if one is missing."""
-    if titles is not None:
-        return _titles(titles, ids)
-    by_item = dict(table.select("item", "title").iter_rows())
-    if missing := sum(by_item[each] is None for each in ids):
-        raise RequestError(
-            f"{missing} of {len(ids)} new items have no title, but the extended task has titles; "
-            f"add them to {items}, or pass --titles."
-        )
-    return [str(by_item[each]) for each in ids]
 
 
 def _terms(plan: str | None, epsilon: str | None, preset: str | None) -> tuple[str, str]:
@@ -244,13 +230,5 @@ def _catalogue(path: Path, scale: str, format: str | None) -> _Catalogue:
     return _Catalogue(ratings.item_ids.ids.to_list(), None, uncovered)
 
 
-def _titles(path: Path, ids: list[Any]) -> list[str]:
-    from tacit.readers import titles
-
-    known = dict(titles(path).select("item", "title").iter_rows())
-    if not known.keys() & set(ids):
-        raise RequestError(
-            f"{path} has no title for any of the {len(ids)} items. Use the ids of the catalogue, "
-            "or leave out --titles."
-        )
-    return [known.get(item, str(item)) for item in ids]
+def _limit_of(task: "Task") -> str:
+    return "" if task.growth is None else f", at most {task.growth.limit:,} slots per user"

@@ -9,6 +9,7 @@ from typing import Any
 from tacit.collector.administration.summary import questions
 from tacit.collector.storage.slot_codec import RATED, table_of, unpack_slots
 from tacit.collector.storage.store import Inspector, StoredReport, TaskChecker
+from tacit.collector.storage.stored_blocks import answers_of
 from tacit.errors import DataError
 from tacit.wire.task import Task, asked
 
@@ -34,7 +35,10 @@ def symbols(row: StoredReport, task: Task) -> list[int]:
         raise DataError("unknown channel")
     if row.epoch < 0 or len(row.id) != 16 or len(row.person) != 16:
         raise DataError("epoch, id or pseudonym out of range")
-    values = _of_slots(row, task) if task.hides_presence else _of_one_item(row, task)
+    if task.growth is not None:
+        _, values = answers_of(row, task, task.growth)
+    else:
+        values = _of_slots(row, task) if task.hides_presence else _of_one_item(row, task)
     if max(values) >= len(task.channels[row.mech].outputs):
         raise DataError("symbol outside the channel's table")
     return values
@@ -86,6 +90,8 @@ def _number(output: Decimal | None) -> float | None:
 
 def _items(row: StoredReport, task: Task) -> Sequence[int]:
     """Return the item indices of a report: the queried ones, or the one in the report."""
+    if task.growth is not None:
+        return answers_of(row, task, task.growth)[0]
     if task.hides_presence:
         return asked(task, row.person.hex())
     return [int(table_of([row])["place"][0])]

@@ -1,7 +1,8 @@
-"""Checks of the items that "sample:K" queries a user about, at a cost linear in the catalogue.
+"""Checks of the items that a user is queried about, at a cost linear in the catalogue.
 
-They run in a separate thread with a bounded queue, once per user, so that claimed names cannot
-block the server.
+Under "sample:K" they follow from the pseudonym, and in a block of a task that can be extended from
+the block key. The checks run in a separate thread with a bounded queue, once per name, so that
+claimed names cannot block the server.
 """
 
 import asyncio
@@ -16,7 +17,8 @@ from tacit.channels.thresholds import hash_id
 from tacit.collection.public_hash import pair_keys
 from tacit.collector.ingest import problems
 from tacit.collector.ingest.problems import ProblemError
-from tacit.wire.catalogue import ASK
+from tacit.collector.storage.stored_blocks import block_places
+from tacit.wire.catalogue import ASK, Growth
 from tacit.wire.task import Task
 
 MOST_KEYS = 1 << 22
@@ -30,18 +32,18 @@ BLOCK = 1 << 16
 
 Places = tuple[int, ...]
 Claims = Mapping[str, frozenset[Places]]
-"""Claimed item indices by name of the user."""
+"""Claimed item indices by name: of the user, or the block key."""
 
 
 class Samples:
-    """Queried items of one task of the plan "sample:K", used on the server's thread.
+    """Queried items of one task, used on the server's thread.
 
     `worker`: runs the checks, None for the event loop's default threads.
     """
 
     def __init__(self, task: Task, worker: ThreadPoolExecutor | None) -> None:
         self._hashes = np.array(task.item_hashes, np.uint64)
-        self._cells = task.cells
+        self._cells, self._growth = task.cells, task.growth
         self._worker = worker
         self._known: dict[str, bytes] = {}
         self._waiting = 0
@@ -54,8 +56,10 @@ class Samples:
     def bound(self, people: Iterable[str]) -> None:
         """Raise `ProblemError` if an upload has too many users that are not cached yet.
 
-        This is checked before anything else of the upload.
+        This is checked before anything else of the upload. Block keys are bounded by `room`.
         """
+        if self._growth is not None:
+            return
         unknown = {person for person in people if person not in self._known}
         if len(unknown) * len(self._hashes) > MOST_KEYS:
             raise ProblemError(problems.PEOPLE)
@@ -66,7 +70,7 @@ class Samples:
 
         Raises `ProblemError` if it is too much work for one upload, or at the moment.
         """
-        keys = sum(map(len, claims.values())) * len(self._hashes)
+        keys = sum(self._keys(places) for claimed in claims.values() for places in claimed)
         if keys > MOST_KEYS:
             raise ProblemError(problems.PEOPLE)
         if self._waiting + keys > MOST_WAITING:
@@ -95,8 +99,18 @@ class Samples:
             (person, places)
             for person, claimed in claims.items()
             for places in claimed
-            if self._smallest(person, places)
+            if self._is_right(person, places)
         ]
+
+    def _keys(self, places: Places) -> int:
+        """Return the number of keys that a check computes."""
+        return len(self._hashes) if self._growth is None else _size(self._growth, places)
+
+    def _is_right(self, name: str, places: Places) -> bool:
+        if self._growth is None:
+            return self._smallest(name, places)
+        block = self._growth.blocks[self._growth.block_of(places[0])]
+        return block_places(name, self._hashes, block).tolist() == list(places)
 
     def _smallest(self, person: str, places: Sequence[int]) -> bool:
         """Return whether ascending indices equal `tacit.wire.task.asked`, without sorting.
@@ -112,6 +126,11 @@ class Samples:
             if smaller > self._cells:
                 return False
         return smaller == self._cells
+
+
+def _size(growth: Growth, places: Places) -> int:
+    block = growth.blocks[growth.block_of(places[0])]
+    return block.end - block.first
 
 
 def claims(pairs: Iterable[tuple[str, Places]]) -> Claims:

@@ -14,9 +14,9 @@ from tacit.collector.ingest import problems
 from tacit.collector.ingest.problems import Problem, ProblemError
 from tacit.collector.ingest.samples import Places, Samples
 from tacit.collector.limits.keys import counted
-from tacit.collector.storage.slot_codec import pack_rated, pack_slots
+from tacit.collector.storage.slot_codec import pack_block, pack_rated, pack_slots
 from tacit.collector.storage.store import Held, StoredReport
-from tacit.wire.report import MOST_REPORTS, SCHEMA
+from tacit.wire.report import BLOCK_SCHEMA, MOST_REPORTS, SCHEMA
 from tacit.wire.task import Task
 
 Name = Annotated[str, Meta(min_length=32, max_length=32)]
@@ -34,6 +34,7 @@ class Sent(Struct, forbid_unknown_fields=True, gc=False):
     epoch: int
     person: Name
     cells: Annotated[list[tuple[int, int]], Meta(min_length=1)]
+    key: Name | None = None
 
 
 class UploadDocument(Struct, forbid_unknown_fields=True):
@@ -43,8 +44,8 @@ class UploadDocument(Struct, forbid_unknown_fields=True):
 
 
 _DECODER = Decoder(UploadDocument)
-OF_UPLOAD, OF_REPORT = 2, 18
-"""Quotation marks: of an upload's key, and of a report's six keys and three strings."""
+OF_UPLOAD, OF_REPORT, OF_KEY = 2, 18, 4
+"""Quotation marks: of an upload's key, of a report's six keys and three strings, of a block key."""
 TWICE = Problem("malformed", 400, "A key occurs twice, or a string contains a quotation mark.")
 
 
@@ -61,7 +62,8 @@ def read(body: bytes) -> list[Sent]:
         raise ProblemError(Problem("malformed", 400, f"{error}.")) from None
     # The decoder uses the last of equal keys. Every key and every string is between two marks, and
     # all of them are present: with exactly that many marks, none is repeated.
-    if body.count(b'"') != OF_UPLOAD + OF_REPORT * len(reports):
+    keyed = sum(report.key is not None for report in reports)
+    if body.count(b'"') != OF_UPLOAD + OF_REPORT * len(reports) + OF_KEY * keyed:
         raise ProblemError(TWICE)
     return reports
 
@@ -87,13 +89,13 @@ def names(reports: Sequence[Sent]) -> list[tuple[bytes, bytes]]:
 
 Refused = list[dict[str, str]]
 Claim = tuple[str, Places]
-"""A user, and the item indices that the user claims to be queried about."""
+"""A user, or a block key, and the item indices that are claimed to be queried."""
 
 
 class Taken(NamedTuple):
     """Rows of an upload, and its refused reports.
 
-    `people`: names in any of them. `claims`: with "sample:K", one per row, to be checked.
+    `people`: names in any of them. `claims`: with "sample:K" and blocks, one per row, to check.
     """
 
     rows: list[StoredReport]
@@ -121,7 +123,8 @@ class ReportValidator:
         self._every = tuple(range(len(task.items)))
         self._rated = not task.hides_presence
         sampled = task.hides_presence and task.cells < len(task.items)
-        self.samples = Samples(task, worker) if sampled else None
+        self._growth = task.growth
+        self.samples = Samples(task, worker) if sampled or task.growth else None
         self._is_queried = self._question()
 
     def taken(self, reports: Sequence[Sent], now: float) -> Taken:
@@ -144,7 +147,7 @@ class ReportValidator:
             else:
                 rows.append(StoredReport(id, self.held.number, report.epoch, mech, person, cells))
                 if self.samples is not None:
-                    claims.append((report.person, places))
+                    claims.append((report.key or report.person, places))
         return Taken(rows, refused, frozenset(people), claims)
 
     def epochs(self, now: float) -> range:
@@ -158,14 +161,20 @@ class ReportValidator:
     def _checked(self, report: Sent, open_epochs: range) -> tuple[int, Places, bytes]:
         """Return the index of the report's channel, the item indices and the packed cells."""
         entry = self._mechs.get(report.mech)
-        if entry is None or report.schema != SCHEMA:
+        schema = SCHEMA if self._growth is None else BLOCK_SCHEMA
+        if entry is None or report.schema != schema:
             raise ProblemError(problems.MECHANISM)
         if report.epoch not in open_epochs:
             raise ProblemError(problems.EPOCH)
         mech, outputs = entry
         places, symbols = zip(*report.cells, strict=False)  # pairs, as checked by the schema
-        if not self._is_queried(places):
+        if (report.key is None) != (self._growth is None) or not self._is_queried(places):
             raise ProblemError(problems.CELLS)
+        if self._growth is not None and report.key is not None:
+            block = self._growth.block_of(places[0])
+            if report.epoch < self._growth.blocks[block].open_from:
+                raise ProblemError(problems.EPOCH)
+            return mech, places, _packed_block(block, report.key, symbols, outputs)
         return mech, places, self._packed(places, symbols, outputs)
 
     def _packed(self, places: Places, symbols: Sequence[int], outputs: int) -> bytes:
@@ -178,6 +187,8 @@ class ReportValidator:
     def _question(self) -> Callable[[Places], bool]:
         if self._rated:
             return self._one_of_the_catalogue
+        if self._growth is not None:
+            return self._of_a_block
         return self._the_catalogue if self.samples is None else self._a_sample
 
     def _one_of_the_catalogue(self, places: Places) -> bool:
@@ -186,6 +197,14 @@ class ReportValidator:
     def _the_catalogue(self, places: Places) -> bool:
         return places == self._every
 
+    def _of_a_block(self, places: Places) -> bool:
+        """Return whether the indices could be queried in a block: ascending, in one block."""
+        assert self._growth is not None
+        if not 0 <= places[0] <= places[-1] < len(self._every) or len(places) > self.task.cells:
+            return False
+        first, last = map(self._growth.block_of, (places[0], places[-1]))
+        return first == last and sorted(set(places)) == list(places)
+
     def _a_sample(self, places: Places) -> bool:
         """Return whether the indices could be a sample: right number, ascending, in range."""
         return (
@@ -193,6 +212,13 @@ class ReportValidator:
             and 0 <= places[0] <= places[-1] < len(self._every)
             and sorted(set(places)) == list(places)
         )
+
+
+def _packed_block(block: int, key: str, symbols: Sequence[int], outputs: int) -> bytes:
+    try:
+        return pack_block(block, key, symbols, outputs)
+    except ValueError:
+        raise ProblemError(problems.CELLS) from None
 
 
 def among(upload: Taken, right: Collection[Claim]) -> tuple[list[StoredReport], Refused]:

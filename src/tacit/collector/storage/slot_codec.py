@@ -2,11 +2,13 @@
 
 import struct
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.collector.storage.store import StoredReport
+from tacit.errors import DataError
 
 RATED = np.dtype([("place", "<u4"), ("symbol", "<u2")])
 """One cell under the plan rated."""
@@ -19,6 +21,8 @@ STORED = np.dtype(
 OUTSIDE = "symbols must be columns of the channel's table."
 _BYTES = bytes(range(256))
 _RATED = struct.Struct("<IH")
+KEY_BYTES = 16
+_BLOCK = struct.Struct(f"<H{KEY_BYTES}s")
 
 
 def pack_rated(index: int, symbol: int) -> bytes:
@@ -44,6 +48,34 @@ def _wide(symbols: Sequence[int], outputs: int) -> bytes:
     if min(symbols) < 0 or max(symbols) >= outputs:
         raise ValueError(OUTSIDE)
     return struct.pack(f"<{len(symbols)}H", *symbols)
+
+
+class StoredBlock(NamedTuple):
+    """Answers to a block: its number in the task, the device's block key, symbols in order."""
+
+    number: int
+    key: str
+    symbols: NDArray[np.uint16]
+
+
+def pack_block(number: int, key: str, symbols: Sequence[int], outputs: int) -> bytes:
+    """Encode the answers to a block, whose items follow from the block key.
+
+    Raises `ValueError` as `pack_slots`, and for a key other than 32 hexadecimal digits.
+    """
+    raw = bytes.fromhex(key)
+    if raw.hex() != key or len(raw) != KEY_BYTES:
+        raise ValueError("a block key must be 32 hexadecimal digits, lowercase")
+    return _BLOCK.pack(number, raw) + pack_slots(symbols, outputs)
+
+
+def unpack_block(cells: bytes) -> StoredBlock:
+    """Decode the answers to a block. Raises `DataError` for bytes that encode none."""
+    head, body = cells[: _BLOCK.size], cells[_BLOCK.size :]
+    if len(body) < 2 or body[0] not in (1, 2) or (body[0] == 2 and len(body) % 2 == 0):
+        raise DataError("cells of the wrong size")
+    number, raw = _BLOCK.unpack(head)
+    return StoredBlock(number, raw.hex(), unpack_slots(body))
 
 
 def table_of(rows: Sequence[StoredReport]) -> NDArray[np.void]:

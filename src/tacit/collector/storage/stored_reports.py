@@ -12,11 +12,13 @@ from tacit.collection.public_hash import asked_places
 from tacit.collection.task_guarantee import task_guarantee
 from tacit.collector.storage.slot_codec import STORED, table_of, unpack_slots
 from tacit.collector.storage.store import Held, Reader, StoredReport, TableReader, TaskChecker
+from tacit.collector.storage.stored_blocks import latest_answers
 from tacit.errors import DataError, RequestError
 from tacit.kernels.layout import by_user, numbered
 from tacit.ratings import Codes
 from tacit.reports import Reports
 from tacit.vocabulary import Vocabulary
+from tacit.wire.catalogue import Growth
 from tacit.wire.task import Task, loads
 
 RESTORE = "the store is damaged; restore a backup"
@@ -68,7 +70,9 @@ def reports(reader: Reader, address: str | None = None) -> Reports:
     held, task = find(reader, address)
     if isinstance(reader, TaskChecker):
         reader.check_tasks()
-    if task.hides_presence:
+    if task.growth is not None:
+        names, cells, used = _blocks(reader.scan(held.number), task, task.growth)
+    elif task.hides_presence:
         names, cells, used = _slots(reader.scan(held.number), task)
     else:
         names, cells, used = _rated(_table(reader, held.number), task)
@@ -129,6 +133,14 @@ def _slots(
     each, size = list(latest.values()), max(1, BLOCK // len(task.items))
     blocks = [_block(task, each[at : at + size], at) for at in range(0, len(each), size)]
     return names, _joined(blocks), {row.mech for row in each}
+
+
+def _blocks(
+    scan: Iterable[list[StoredReport]], task: Task, growth: Growth
+) -> tuple[list[str], StoredEntries, set[int]]:
+    """Return reports on blocks, "missing" included: a user may have answered some blocks only."""
+    names, answers, used = latest_answers(scan, task, growth)
+    return names, _joined([StoredEntries(*each) for each in answers]), used
 
 
 def _block(task: Task, rows: Sequence[StoredReport], first: int) -> StoredEntries:
@@ -216,6 +228,6 @@ def _reports(
         user_ids=user_ids,
         item_ids=item_ids,
         guarantee=task_guarantee(task, used),
-        plan=task.plan,
+        plan=task.plan if task.growth is None else f"sample:{task.growth.limit}",
         name=task.name,
     )
