@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.device.bundle import below, draw_bundle, pair_bucket, pair_buckets, subset
+from tacit.device.shuffled.bundle import below, draw_bundle, pair_bucket, pair_buckets, subset
 from tacit.errors import RequestError
 from tacit.kernels.draw import count_messages, words_needed
 from tacit.kernels.layout import by_user

@@ -11,8 +11,8 @@ from tacit.channels.table import secret_word
 
 HOME = Path(tacit.__file__).parent
 ON_A_DEVICE = [
-    *(HOME / "device").glob("*.py"),
-    *(HOME / "wire").glob("*.py"),
+    *(HOME / "device").rglob("*.py"),
+    *(HOME / "wire").rglob("*.py"),
     *(HOME / "channels").glob("*.py"),
     HOME / "privacy" / "ledger.py",
 ]

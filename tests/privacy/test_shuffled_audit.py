@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.audit.channel_audits import log_odds_bound
-from tacit.device.bundle import draw_bundle
+from tacit.device.shuffled.bundle import draw_bundle
 from tacit.privacy.shuffled_messages import ShuffledRound, calibrated
 
 EPSILON, DELTA, DEVICES, DRAWS = 1.0, 0.03, 100, 1_000_000

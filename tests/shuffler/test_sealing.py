@@ -5,10 +5,12 @@ import sys
 import numpy as np
 import pytest
 
-from tacit.device.bundle import draw_bundle
-from tacit.errors import RequestError
+from tacit.device.shuffled.bundle import draw_bundle
+from tacit.device.shuffled.sealing import seal
+from tacit.errors import DataError, RequestError
 from tacit.privacy.shuffled_messages import ShuffledRound
-from tacit.shuffler.sealing import SEALED_BYTES, TaskKey, seal
+from tacit.shuffler.task_key import TaskKey, destroy
+from tacit.wire.shuffled.task import SEALED_BYTES
 
 ROUND = ShuffledRound(buckets=40, messages=5, dummies=30)
 TASK = "https://shuffler.example/tasks/7"
@@ -66,3 +68,26 @@ def test_without_the_extra_the_remedy_is_named(monkeypatch):
     monkeypatch.delattr("cryptography.hazmat.primitives.hpke", raising=False)
     with pytest.raises(RequestError, match=r"tacit-recommender\[secure\]"):
         TaskKey.generate()
+
+
+def test_a_key_file_is_private_written_once_and_destroyed(key, tmp_path):
+    path = tmp_path / "task.key"
+    key.save(path)
+    assert path.stat().st_mode & 0o077 == 0
+    assert TaskKey.load(path).public == key.public
+    with pytest.raises(RequestError, match="a key is for one task"):
+        TaskKey.generate().save(path)
+    linked = tmp_path / "linked"
+    linked.hardlink_to(path)
+    destroy(path)
+    assert not path.exists()
+    assert set(linked.read_bytes()) == {0}
+
+
+@pytest.mark.parametrize("content", ["", "0" * 63, "G" * 64, "0" * 64 + "\n1"])
+def test_another_file_is_not_a_key(tmp_path, content):
+    path = tmp_path / "task.key"
+    path.write_text(content)
+    with pytest.raises(DataError, match="not the key file") as raised:
+        TaskKey.load(path)
+    assert raised.value.__cause__ is None

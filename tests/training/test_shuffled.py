@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tacit import from_frame, synthetic
-from tacit.device.bundle import draw_bundle, pair_bucket, pair_buckets
+from tacit.device.shuffled.bundle import draw_bundle, pair_bucket, pair_buckets
 from tacit.errors import RequestError
 from tacit.learners import fit
 from tacit.metrics.lists import list_figures

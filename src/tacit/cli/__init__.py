@@ -18,6 +18,7 @@ import typer
 import tacit
 from tacit.cli import plugins
 from tacit.cli.administering import admin, models
+from tacit.cli.collecting import shuffled
 from tacit.cli.collecting.collect import collect
 from tacit.cli.collecting.label import label
 from tacit.cli.collecting.perturb import perturb
@@ -95,6 +96,7 @@ for panel, verbs in PANELS.items():
         app.command(cls=plugins.Verb, rich_help_panel=panel)(interruptible(verb))
 app.command("list", cls=plugins.Verb, rich_help_panel="Inspect")(interruptible(members))
 app.add_typer(channel.app, name="channel", rich_help_panel="Inspect")
+app.add_typer(shuffled.app, name="shuffled", rich_help_panel="Collect and publish")
 app.add_typer(admin.app, name="admin", rich_help_panel="Collect and publish")
 app.add_typer(models.app, name="models", rich_help_panel="Collect and publish")
 

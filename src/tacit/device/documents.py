@@ -45,12 +45,12 @@ class Documents:
         Raises `CertificateError` for a forged task or channel, `DataError` for a malformed one,
         `RequestError` if the collector refuses the request.
         """
-        body = None if pinned else self._get("/v1/tasks", replies.LONGEST)
+        body = None if pinned else self.get("/v1/tasks", replies.LONGEST)
         address = pinned if body is None else replies.first_task(body)
         if address is None:
             return None
         known = self._provider.document(address)
-        document = known or self._get(f"/v1/tasks/{address}", wire_task.LONGEST)
+        document = known or self.get(f"/v1/tasks/{address}", wire_task.LONGEST)
         return None if document is None else _verified(document, address)
 
     def fetch_model(self, task: Task) -> None:
@@ -59,10 +59,10 @@ class Documents:
         Raises `CertificateError` if it does not match its address.
         """
         known = self._provider.model
-        body = self._get(f"/v1/tasks/{task.address}/model", replies.LONGEST)
+        body = self.get(f"/v1/tasks/{task.address}/model", replies.LONGEST)
         address = None if body is None else replies.newest_model(body)
         if address is not None and (known is None or known[0] != address):
-            document = self._get(f"/v1/models/{address}", LONGEST_MODEL)
+            document = self.get(f"/v1/models/{address}", LONGEST_MODEL)
             if document is not None:
                 if sha256(document).hexdigest() != address:
                     raise CertificateError(
@@ -88,8 +88,11 @@ class Documents:
             )
         return model
 
-    def _get(self, path: str, longest: int) -> bytes | None:
-        """Return the bytes at a path; None if not found, or if it is too early to retry."""
+    def get(self, path: str, longest: int) -> bytes | None:
+        """Return the bytes at a path; None if not found, or if it is too early to retry.
+
+        Raises `RequestError` for another status.
+        """
         now = self._clock()
         if self._provider.again(now) is not None:
             return None

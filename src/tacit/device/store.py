@@ -15,6 +15,8 @@ process has the file at a time, and other users cannot read it. Its tables:
     erasure    erasure keys, until the provider confirms the erasure
     chain      the channel of each task that is answered block by block, once its limit is reserved
     block      one symbol for each (task, generation, place) of such a task, drawn once
+    shuffled   every shuffled task that was answered; the sealed bundle until it is acknowledged
+    register   by shuffler: SHA-256 of the last line of its register
 
 Upgrade of a store from the format before tacit-task-2, in the transaction that opens it.
 
@@ -40,7 +42,8 @@ from tacit.wire.report import SECRET_BYTES
 from tacit.wire.task import Task, loads
 
 FORMER, BEFORE_BLOCKS = 0x7AC17002, 0x7AC17003
-"""Formats that are upgraded: before tacit-task-2, and before tasks that are answered by block."""
+"""Formats that are upgraded: before tacit-task-2, and before tasks that are answered by block and
+shuffled tasks."""
 
 
 def upgrade(db: sqlite3.Connection, tasks: str, erasures: str) -> None:
@@ -100,6 +103,9 @@ CREATE TABLE chain (task INTEGER PRIMARY KEY REFERENCES task, channel INTEGER NO
 CREATE TABLE block (
     task INTEGER REFERENCES chain, generation INTEGER, place INTEGER, row INTEGER NOT NULL,
     symbol INTEGER NOT NULL, PRIMARY KEY (task, generation, place)) WITHOUT ROWID"""
+SHUFFLED = """CREATE TABLE shuffled (
+    address TEXT PRIMARY KEY, document BLOB NOT NULL, first TEXT, bundle BLOB) WITHOUT ROWID"""
+REGISTER = "CREATE TABLE register (url TEXT PRIMARY KEY, head TEXT NOT NULL) WITHOUT ROWID"
 
 SCHEMA = f"""
 CREATE TABLE person (
@@ -124,6 +130,8 @@ CREATE TABLE report (
 CREATE INDEX waiting ON report (task, epoch, place) WHERE document IS NOT NULL;
 {ERASURES};
 {BLOCKS};
+{SHUFFLED};
+{REGISTER};
 """
 UNWRITTEN = "{} cannot be read or written ({}); no report was drawn or sent."
 SOUND_PERSON = f"SELECT 1 FROM person WHERE spent >= 0 AND length(secret) = {SECRET_BYTES}"
@@ -215,10 +223,12 @@ class Store:
     def forget(self) -> None:
         """Delete everything but the epsilon spent and pending erasures; inside a transaction.
 
-        Retry times of providers with pending erasures are kept.
+        Retry times of providers with pending erasures are kept. So are shuffled tasks without their
+        bundles: a second bundle would be another one of the same person.
         """
         for table in FORGOTTEN:
             self.db.execute(f"DELETE FROM {table}")
+        self.db.execute("UPDATE shuffled SET bundle = NULL")
         self.db.execute("UPDATE provider SET task = NULL, model = NULL, model_document = NULL")
         self.db.execute(
             "DELETE FROM provider WHERE NOT EXISTS (SELECT 1 FROM erasure"
@@ -245,7 +255,7 @@ class Store:
         if version == FORMER:
             upgrade(self.db, TASKS, ERASURES)
         if version in (FORMER, BEFORE_BLOCKS):
-            for statement in BLOCKS.split(";"):
+            for statement in (*BLOCKS.split(";"), SHUFFLED, REGISTER):
                 self.db.execute(statement)
             self.db.execute(f"PRAGMA user_version = {FORMAT}")
         elif version != FORMAT:
@@ -348,9 +358,16 @@ def export(store: Store) -> dict[str, Any]:
 
     The export does not allow to report in the user's name: it has no pseudonym, no token and no
     report bytes. An answer is (item, value it was drawn for, epsilon, symbol), a last report (item,
-    value, epsilon); the value is None where the item was unrated.
+    value, epsilon); the value is None where the item was unrated. Only the provider can open the
+    bundle of a shuffled task, so the export has the address alone.
     """
     ledger = store.ledger
+    answered = [
+        {"task": address, "waiting": bundle is not None}
+        for address, bundle in store.db.execute(
+            "SELECT address, bundle FROM shuffled ORDER BY address"
+        )
+    ]
     met = store.db.execute("SELECT number, address, document FROM task ORDER BY number").fetchall()
     return {
         "spent": nats(ledger.spent),
@@ -358,6 +375,7 @@ def export(store: Store) -> dict[str, Any]:
         "tasks": [
             _task(store, number, loads(document, address)) for number, address, document in met
         ],
+        **({"shuffled": answered} if answered else {}),
     }
 
 

@@ -43,12 +43,20 @@ class Transport(Protocol):
 class Http:
     """HTTP to the collector at `url`, by http.client; follows no redirect, stores no cookie.
 
-    `insecure` allows http to another machine, but never with a token. Raises `RequestError` for an
+    `insecure` allows http to another machine, but never with a token. `media_type`: of bodies that
+    are sent. Raises `RequestError` for an
     invalid URL, and for unencrypted traffic that is not allowed; when called, `DataError` for an
     answer longer than `longest` bytes.
     """
 
-    def __init__(self, url: str, token: str | None = None, *, insecure: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        insecure: bool = False,
+        media_type: str = "application/json",
+    ) -> None:
         private = is_private(origin_of(url))
         if token is not None and not _TOKEN.fullmatch(token):
             raise RequestError(
@@ -65,6 +73,7 @@ class Http:
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT)
         self._prefix = parts.path.rstrip("/")
+        self._media_type = media_type
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.failure: str | None = None
         """Why the last request has no answer, None if it has one."""
@@ -84,7 +93,7 @@ class Http:
     def _ask(self, method: str, path: str, body: bytes | None, longest: int) -> Answer | None:
         headers: Mapping[str, str] = self._headers
         if body is not None:
-            headers = {**headers, "Content-Type": "application/json"}
+            headers = {**headers, "Content-Type": self._media_type}
         try:
             self._connection.request(method, self._prefix + path, body, headers)
             response = self._connection.getresponse()

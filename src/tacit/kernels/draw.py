@@ -132,7 +132,7 @@ def _take_reported(
             reported[starts[p] + k] = symbols[p, mine[k]]
 
 
-# Own messages in a round of shuffled messages, as `tacit.device.bundle` draws them.
+# Own messages in a round of shuffled messages, as `tacit.device.shuffled.bundle` draws them.
 
 SPARE = 64
 """Words for redraws per call. A word is redrawn with a probability below 2^-32."""

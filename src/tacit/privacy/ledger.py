@@ -73,7 +73,8 @@ class Ledger:
     """`spent` of a lifetime `limit`, both in nano-epsilon, summed over all draws of a user.
 
     The sum bounds what all answers of the user together reveal about all their values: basic
-    composition, delta = 0. Under "rated" presence is public, so the sum is not an epsilon per user.
+    composition, delta = 0. A shuffled task adds its epsilon per user, and its delta, whether or not
+    its batch is released. Under "rated" presence is public, so the sum is not an epsilon per user.
     It is one if every plan protects presence, for the items rated before the first report. That a
     value changed later is visible under every plan.
     """

@@ -30,8 +30,8 @@ def item_estimates(counts: Longs, items: int) -> Doubles:
 def pair_estimates(counts: Longs, size: int) -> NoisyPairs:
     """Return the co-occurrence of the head, as far as messages of the round `pairs` show it.
 
-    `counts`: messages per bucket, shape (n (n + 1) / 2,), as `tacit.device.bundle.pair_bucket`
-    numbers them. `size`: n.
+    `counts`: messages per bucket, shape (n (n + 1) / 2,), as `pair_bucket` in
+    `tacit.device.shuffled.bundle` numbers them. `size`: n.
     """
     pairs = np.zeros((size, size))
     pairs[np.tril_indices(size)] = counts

@@ -1,7 +1,8 @@
 """Simulated devices and shuffler: counts of a batch, with the law of the devices' own draws.
 
-Own messages are drawn as `tacit.device.bundle` draws them. Uniform messages of all devices, fills
-and dummies, are a multinomial sample of the same law. Batches contain a bundle of every user.
+Own messages are drawn as `tacit.device.shuffled.bundle` draws them. Uniform messages of all
+devices, fills and dummies, are a multinomial sample of the same law. Batches contain a bundle of
+every user.
 """
 
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ class SimulatedDevices:
                 sent += count_messages(block, shuffled.messages, words, counts, pairs=pairs)
         uniform = self.people * (shuffled.messages + shuffled.dummies) - sent
         # Seeded by the operating system. A simulation: the messages of real devices are drawn by
-        # `tacit.device.bundle`, without floating point.
+        # `tacit.device.shuffled.bundle`, without floating point.
         generator = np.random.default_rng()
         share = 1 / shuffled.buckets
         return counts + generator.multinomial(uniform, np.full(shuffled.buckets, share))

@@ -1,25 +1,24 @@
-"""Sealing of shuffled messages: the shuffler mixes them, and only the provider reads them.
+"""Private key of a shuffled task: opening of a batch, and its counts.
 
-A message is its bucket in five bytes. Each is sealed alone to the public key of a task, with HPKE
-(RFC 9180) in base mode: X25519, HKDF-SHA256, AES-128-GCM. `info` contains the address of the task,
-so that a message for one task does not open as one for another. All sealed messages have 53 bytes:
-a bundle's length depends on the number of messages alone. Requires the extra `secure`.
+The provider generates a key per task, and destroys it after the batch was opened. Requires the
+extra `secure`.
 """
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError
+from tacit.device.shuffled.sealing import MESSAGE_BYTES, hpke_suite, sealing_info
+from tacit.errors import DataError, RequestError
+from tacit.wire.shuffled.task import hexadecimal
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
-INFO = b"tacit-shuffle-1"
-MESSAGE_BYTES, SEALED_BYTES, KEY_BYTES = 5, 53, 32
 
 
 class OpenedBatch(NamedTuple):
@@ -34,25 +33,6 @@ class OpenedBatch(NamedTuple):
     invalid: int
 
 
-def seal(messages: Sequence[int], public_key: bytes, address: str) -> list[bytes]:
-    """Return each message sealed to the key of the task at `address`, in the same order.
-
-    `messages`: buckets, of `tacit.device.bundle.draw_bundle`. Sealing is randomized: a retry must
-    send the bytes of the first call. Raises `RequestError` for a key that is not 32 bytes of
-    X25519, and without the extra `secure`.
-    """
-    suite = _suite()
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
-
-    if len(public_key) != KEY_BYTES:
-        raise RequestError(f"public_key must have {KEY_BYTES} bytes, got {len(public_key)}.")
-    key, info = X25519PublicKey.from_public_bytes(public_key), _info(address)
-    return [
-        suite.encrypt(message.to_bytes(MESSAGE_BYTES, "big"), key, info=info)
-        for message in messages
-    ]
-
-
 @dataclass(frozen=True, eq=False)
 class TaskKey:
     """Private key of one task, to be destroyed after its batch was opened."""
@@ -62,10 +42,38 @@ class TaskKey:
     @classmethod
     def generate(cls) -> Self:
         """Return a new key. Raises `RequestError` without the extra `secure`."""
-        _suite()
+        hpke_suite()
         from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
         return cls(X25519PrivateKey.generate())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Return the key in a file of `save`. Raises `DataError` for another file."""
+        hpke_suite()
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+        try:
+            raw = hexadecimal(path.read_text().strip())
+        except ValueError:  # its message repeats the content
+            raise DataError(f"{path} is not the key file of a shuffled task.") from None
+        return cls(X25519PrivateKey.from_private_bytes(raw))
+
+    def save(self, path: Path) -> None:
+        """Write the key to a new file that only its owner can read.
+
+        Raises `RequestError` if the file exists.
+        """
+        try:
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            raise RequestError(
+                f"{path} exists; a key is for one task, so name another --key."
+            ) from None
+        with open(file, "w") as opened:
+            opened.write(self.private.private_bytes_raw().hex() + "\n")
+            opened.flush()
+            os.fsync(opened.fileno())
 
     def __repr__(self) -> str:
         return f"<TaskKey: {self.public.hex()[:12]}>"
@@ -82,7 +90,7 @@ class TaskKey:
         """
         from cryptography.exceptions import InvalidTag
 
-        suite, info = _suite(), _info(address)
+        suite, info = hpke_suite(), sealing_info(address)
         counts = np.zeros(buckets, np.int64)
         known = set[bytes]()
         repeated = invalid = 0
@@ -103,16 +111,13 @@ class TaskKey:
         return OpenedBatch(counts, repeated, invalid)
 
 
-def _info(address: str) -> bytes:
-    return INFO + b"\n" + address.encode()
+def destroy(path: Path) -> None:
+    """Overwrite and delete a key file: nothing that is sealed to the key can be opened any more.
 
-
-def _suite() -> Any:
-    try:
-        from cryptography.hazmat.primitives import hpke
-    except ImportError:
-        raise RequestError(
-            "Sealing messages requires cryptography 50 or later. Run pip install "
-            "'tacit-recommender[secure]'."
-        ) from None
-    return hpke.Suite(hpke.KEM.X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_128_GCM)
+    Copies that the file system or a backup has made are not reached.
+    """
+    with open(path, "r+b") as opened:
+        opened.write(bytes(os.fstat(opened.fileno()).st_size))
+        opened.flush()
+        os.fsync(opened.fileno())
+    path.unlink()

@@ -1,0 +1,1 @@
+"""Shuffled messages on a device: drawing, sealing, and sending of one bundle per task."""

@@ -1,0 +1,79 @@
+"""Shuffled tasks of a plan, as a provider writes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from math import ceil
+
+from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.privacy.shuffled_certificate import ShuffledCertificate
+from tacit.privacy.shuffled_messages import ShuffledRound
+from tacit.scale import shortest
+from tacit.wire.shuffled.task import ITEMS, ShuffledTask
+
+MOST_DUMMIES = 2000
+"""Default for the most dummies of a device about pairs."""
+LEAST_DUMMIES = 20
+"""Dummies of the announced round. Their rounding costs the second task at most a twentieth more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origins:
+    """Who takes part: the origins of the provider and the shuffler, and the name of the task."""
+
+    provider: str
+    shuffler: str
+    name: str
+
+
+def item_task(
+    plan: ShuffledPlan,
+    items: Sequence[int | str],
+    origins: Origins,
+    *,
+    key: bytes,
+    closes: int,
+    most_dummies: int = MOST_DUMMIES,
+) -> ShuffledTask:
+    """Return the task about items of a plan, which announces a round about pairs if it can.
+
+    `items`: ids of the catalogue. `key`: the provider's public key. `closes`: Unix seconds.
+    `most_dummies`: most dummies of a device about pairs. If the smallest head requires more, the
+    task is the only one. Raises `RequestError` for an invalid task.
+    """
+    announced = announced_round(plan, most_dummies)
+    rounds = [plan.only_round()] if announced is None else [plan.item_round(), announced]
+    return ShuffledTask(
+        name=origins.name,
+        provider=origins.provider,
+        shuffler=origins.shuffler,
+        about=ITEMS,
+        items=tuple(items),
+        certificate=plain(plan.certificate(rounds)),
+        key=key,
+        closes=closes,
+    )
+
+
+def announced_round(plan: ShuffledPlan, most_dummies: int) -> ShuffledRound | None:
+    """Return the round of the smallest head that the second task may have; None if none can be."""
+    largest, head = plan.largest_head(most_dummies), plan.least_head
+    while head < largest and plan.pair_round(head).dummies < LEAST_DUMMIES:
+        head += 1
+    return plan.pair_round(head) if largest else None
+
+
+def dummies_for(announced: ShuffledRound, buckets: int) -> int:
+    """Return the fewest dummies with which `buckets` have the announced dummies per bucket."""
+    return ceil(announced.dummies * buckets / announced.buckets)
+
+
+def plain(claim: ShuffledCertificate) -> ShuffledCertificate:
+    """Return the certificate with decimal strings in plain notation, as a task has them."""
+    return replace(
+        claim,
+        **{
+            key: shortest(Decimal(getattr(claim, key)))
+            for key in ("honest", "delta", "replaced", "empty")
+        },
+    )

@@ -1,0 +1,1 @@
+"""Wire formats of shuffled messages: tasks, and the public list of a shuffler's tasks."""

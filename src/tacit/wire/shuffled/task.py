@@ -1,0 +1,242 @@
+"""Shuffled task: one round of shuffled messages, immutable and addressed by its SHA-256.
+
+A device verifies it from its numbers alone. A task about items may announce a round about pairs:
+its certificate then covers both rounds, with the smallest head and the fewest dummies per bucket
+that the second task may have. Whatever that task selects from counts of the first one, its loss is
+at most the announced one, so the epsilon of the first task is that of both.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from tacit.errors import CertificateError, DataError, RequestError
+from tacit.privacy.shuffled_certificate import ShuffledCertificate
+from tacit.privacy.shuffled_messages import ShuffledRound
+from tacit.scale import shortest
+from tacit.wire import strict
+from tacit.wire.catalogue import ITEM_ID_FORM, MOST_ITEMS, address_of, is_item_id, item_id
+from tacit.wire.origin import FORM, is_origin
+from tacit.wire.report import LONGEST_UPLOAD
+from tacit.wire.strict import ENDS
+
+FORMAT = "tacit-shuffled-1"
+KEYS = (
+    "format", "name", "provider", "shuffler", "about", "items", "rounds", "first",
+    "bundles", "honest", "delta", "replaced", "empty", "key", "closes",
+)  # fmt: skip
+ITEMS, PAIRS = "items", "pairs"
+SEALED_BYTES, KEY_BYTES = 53, 32
+"""Bytes of a sealed message, and of a public key."""
+LONGEST = 1 << 24
+"""Most bytes of a task."""
+WHAT = "The shuffled task"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffledTask:
+    """A request for one bundle per person, of messages about `items` or pairs of them.
+
+    `provider`: origin of who opens the messages. `shuffler`: origin to which bundles are sent.
+    `about`: "items", with a bucket per item and unused ones after them, or "pairs", with a bucket
+    per pair of the items and a decoy per item. `certificate`: of the round, after that of the first
+    task or before the announced one, if any. `first`: address of the task that announced this
+    round, None if it was not announced. `key`: the provider's public key of this task. `closes`:
+    Unix seconds at which the batch is closed.
+
+    Raises `RequestError` for an invalid task, with the reason.
+    """
+
+    name: str
+    provider: str
+    shuffler: str
+    about: str
+    items: tuple[int | str, ...]
+    certificate: ShuffledCertificate
+    key: bytes
+    closes: int
+    first: str | None = None
+
+    def __post_init__(self) -> None:
+        for wrong, sentence in self._flaws():
+            if wrong:
+                raise RequestError(f"This shuffled task is invalid: {sentence}.")
+
+    @property
+    def round(self) -> ShuffledRound:
+        """The round of this task."""
+        return self.certificate.rounds[0 if self.about == ITEMS else -1]
+
+    @property
+    def announced(self) -> ShuffledRound | None:
+        """The announced round about pairs; None if none follows."""
+        is_announced = self.about == ITEMS and len(self.certificate.rounds) == 2
+        return self.certificate.rounds[1] if is_announced else None
+
+    @property
+    def bundle_bytes(self) -> int:
+        """Length of every bundle."""
+        return (self.round.messages + self.round.dummies) * SEALED_BYTES
+
+    @cached_property
+    def document(self) -> bytes:
+        """The task as one line of JSON, keys in the order of `KEYS`: its unique notation."""
+        claim = self.certificate
+        rounds = [[each.buckets, each.messages, each.dummies] for each in claim.rounds]
+        values = (
+            FORMAT, self.name, self.provider, self.shuffler, self.about, list(self.items), rounds,
+            self.first, claim.bundles, claim.honest, claim.delta, claim.replaced, claim.empty,
+            self.key.hex(), self.closes,
+        )  # fmt: skip
+        fields = dict(zip(KEYS, values, strict=True))
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+
+    @cached_property
+    def address(self) -> str:
+        """SHA-256 of `document`, 64 hexadecimal digits."""
+        return address_of(self.document)
+
+    def is_announced_by(self, first: "ShuffledTask") -> bool:
+        """Return whether the certificate of `first` covers this round, too.
+
+        The round has at most the announced messages, and at least its buckets and its dummies per
+        bucket. Conditions, delta, epsilon and both origins are those of `first`.
+        """
+        announced, round = first.announced, self.round
+        if announced is None or self.about != PAIRS or self.first != first.address:
+            return False
+        claim, before = self.certificate, first.certificate
+        same = (
+            (claim.rounds[0], before.rounds[0]),
+            (claim.bundles, before.bundles),
+            (Decimal(claim.honest), Decimal(before.honest)),
+            (Decimal(claim.delta), Decimal(before.delta)),
+            ((self.provider, self.shuffler), (first.provider, first.shuffler)),
+        )
+        return (
+            all(one == other for one, other in same)
+            and Decimal(claim.replaced) <= Decimal(before.replaced)
+            and round.messages <= announced.messages
+            and round.buckets >= announced.buckets
+            and round.dummies * announced.buckets >= announced.dummies * round.buckets
+        )
+
+    def _flaws(self) -> Iterator[tuple[bool, str]]:
+        n, rounds = len(self.items), len(self.certificate.rounds)
+        for what, origin in (("provider", self.provider), ("shuffler", self.shuffler)):
+            yield (
+                not is_origin(origin),
+                f"the {what} '{origin[:60]}' is not an origin; write {FORM}",
+            )
+        yield from (
+            (
+                not 0 < len(self.name) <= 200,
+                f"its name must have 1 to 200 characters, got {len(self.name)}",
+            ),
+            (
+                self.provider == self.shuffler,
+                "the provider and the shuffler must have different origins",
+            ),
+            (self.about not in (ITEMS, PAIRS), "it must be about items or pairs"),
+            (not 0 < n <= MOST_ITEMS, f"it must have 1 to {MOST_ITEMS} items, got {n}"),
+            (not all(map(is_item_id, self.items)), ITEM_ID_FORM),
+            (len(set(map(str, self.items))) != n, "an item id occurs twice"),
+            (len(set(map(type, self.items))) > 1, "item ids must be all numbers or all strings"),
+            (rounds > 2, f"it must have one or two rounds, got {rounds}"),
+            (
+                self.about == ITEMS and (self.first is not None or self.round.buckets <= n),
+                "a round about items is the first one, and has more buckets than items",
+            ),
+            (
+                self.about == PAIRS
+                and ((self.first is None) != (rounds == 1) or self.round.buckets != pairs_of(n)),
+                f"a round about pairs of {n} items has {pairs_of(n)} buckets, and names its first "
+                "task exactly if the certificate covers that, too",
+            ),
+            (
+                self.bundle_bytes > LONGEST_UPLOAD,
+                f"a bundle must have at most {LONGEST_UPLOAD // SEALED_BYTES} messages",
+            ),
+            (len(self.key) != KEY_BYTES, f"its key must have {KEY_BYTES} bytes"),
+            (not 0 < self.closes < ENDS, "it must close at a time in Unix seconds"),
+        )
+
+
+def pairs_of(items: int) -> int:
+    """Return the number of pairs of `items` items, and of decoys."""
+    return items * (items + 1) // 2
+
+
+def loads(document: bytes, address: str | None = None) -> ShuffledTask:
+    """Parse a shuffled task and verify its certificate. None of its claims is trusted.
+
+    `address`: the requested address. Raises `DataError` if the document is malformed or not in its
+    unique notation, `CertificateError` if it does not match the address or its numbers do not prove
+    its epsilons.
+    """
+    if address is not None and address_of(document) != address:
+        raise CertificateError(
+            f"The shuffled task does not match its address {address[:64]}: it was changed in "
+            "transit."
+        )
+    fields = strict.fields(strict.parse(document, WHAT, LONGEST), WHAT, KEYS)
+    if fields["format"] != FORMAT:
+        raise DataError(f"The format of a shuffled task must be {FORMAT}.")
+    try:
+        task = _task(fields)
+        canonical = task.document
+    except (RequestError, UnicodeEncodeError) as error:
+        raise DataError(f"The shuffled task is malformed: {str(error)[:200]}") from None
+    if canonical != document:
+        raise DataError("The shuffled task is not in the canonical form.")
+    task.certificate.verify()
+    return task
+
+
+def _task(fields: dict[str, Any]) -> ShuffledTask:
+    def decimal(key: str) -> str:
+        (text,) = strict.listed([fields[key]], key, _decimal, WHAT)
+        return text
+
+    certificate = ShuffledCertificate(
+        rounds=strict.listed(fields["rounds"], "rounds", _round, WHAT, 2),
+        bundles=strict.whole(fields, "bundles", WHAT),
+        **{key: decimal(key) for key in ("honest", "delta", "replaced", "empty")},
+    )
+    (key,) = strict.listed([fields["key"]], "key", hexadecimal, WHAT)
+    return ShuffledTask(
+        name=strict.typed(fields, "name", str, WHAT),
+        provider=strict.typed(fields, "provider", str, WHAT),
+        shuffler=strict.typed(fields, "shuffler", str, WHAT),
+        about=strict.typed(fields, "about", str, WHAT),
+        items=strict.listed(fields["items"], "items", item_id, WHAT, MOST_ITEMS),
+        certificate=certificate,
+        key=key,
+        closes=strict.whole(fields, "closes", WHAT),
+        first=None if fields["first"] is None else strict.typed(fields, "first", str, WHAT),
+    )
+
+
+def _round(value: Any) -> ShuffledRound:
+    numbers = strict.listed(value, "rounds", strict.integral, WHAT, 3)
+    if len(numbers) != 3:
+        raise strict.wrong(value)
+    buckets, messages, dummies = numbers
+    return ShuffledRound(buckets=buckets, messages=messages, dummies=dummies)
+
+
+def _decimal(value: Any) -> str:
+    if shortest(strict.number(value)) != value:
+        raise strict.wrong(value)
+    return value
+
+
+def hexadecimal(value: Any) -> bytes:
+    """Return 32 bytes that are written as hexadecimal digits. Raises `ValueError`."""
+    raw = bytes.fromhex(value) if isinstance(value, str) else b""
+    if len(raw) != KEY_BYTES or raw.hex() != value:
+        raise strict.wrong(value)
+    return raw

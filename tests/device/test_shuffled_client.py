@@ -1,0 +1,230 @@
+"""A bundle is paid for once, in full, before it is sent, and a retry sends the same bytes."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from shuffled_tasks import (
+    CLOSES,
+    ITEMS,
+    PROVIDER,
+    SHUFFLER,
+    FakeShuffler,
+    item_task,
+    pair_task,
+)  # fmt: skip
+
+from tacit.device.shuffled.client import ShuffledClient, ShuffledPolicy
+from tacit.device.store import Store, export
+from tacit.device.transport import Answer
+from tacit.errors import BudgetError, CertificateError, RequestError
+from tacit.privacy.ledger import nano
+from tacit.shuffler.task_key import TaskKey
+from tacit.wire.shuffled.register import Closing, Register
+
+KEY = TaskKey.generate()
+POLICY = ShuffledPolicy(most_epsilon="8", honest="1", bundles=20)
+FIRST = item_task(key=KEY.public)
+COST = nano(FIRST.certificate.replaced)
+
+
+@pytest.fixture
+def device(clock):
+    """Opens a device of shuffled tasks; closed in the end."""
+    opened = []
+
+    def made(shuffler, path=":memory:", **changes):
+        options = {
+            "policy": POLICY, "lifetime": "50", "transport": shuffler, "clock": clock,
+            "random_share": lambda: 0.5,
+        } | changes  # fmt: skip
+        mine = ShuffledClient(path, SHUFFLER, PROVIDER, **options)
+        opened.append(mine)
+        return mine
+
+    yield made
+    for mine in opened:
+        mine.close()
+
+
+def messages(body: bytes) -> list[bytes]:
+    return [body[at : at + 53] for at in range(0, len(body), 53)]
+
+
+def test_one_bundle_per_task_of_constant_length(device):
+    shuffler = FakeShuffler().add(FIRST)
+    for items in ([], [100], ITEMS, [100, 100, "101", 7]):
+        mine = device(shuffler)
+        assert mine.sync(items).stored == 1
+        assert mine.sync(ITEMS).stored == 0
+        assert mine.ledger.spent == COST
+    assert [len(body) for _, body in shuffler.bundles] == [FIRST.bundle_bytes] * 4
+
+
+def test_the_provider_counts_the_user_s_items(device):
+    shuffler = FakeShuffler().add(FIRST)
+    opened = []
+    for items in (["101", 102, 999], [102]):
+        device(shuffler).sync(items)
+        batch = messages(shuffler.bundles[-1][1])
+        opened.append(KEY.open(batch, FIRST.address, FIRST.round.buckets).counts)
+    # Own messages and fills differ by profile, and dummies are random: only totals are exact.
+    assert [counts.sum() for counts in opened] == [43, 43]
+    assert opened[0][1] >= 1
+    assert min(opened[0][2], opened[1][2]) >= 1
+
+
+def test_a_retry_sends_the_same_bytes_and_pays_nothing(device, clock, tmp_path):
+    shuffler = FakeShuffler(script=[None, Answer(503), Answer(401)]).add(FIRST)
+    for _ in range(4):
+        with device(shuffler, tmp_path / "me.db") as mine:
+            outcome = mine.sync([100])
+            assert mine.ledger.spent == COST
+        clock.now = max(clock.now, outcome.again or 0)
+    assert (outcome.stored, outcome.waiting) == (1, 0)
+    assert len(shuffler.bundles) == 4
+    assert len(set(shuffler.bundles)) == 1
+
+
+def test_nothing_leaves_before_debit_and_bundle_are_on_disk(device, tmp_path):
+    path = tmp_path / "me.db"
+
+    def transport(method, place, body=None, longest=0):
+        if method == "POST":
+            db = sqlite3.connect(path)
+            assert db.execute("SELECT spent FROM person").fetchone() == (COST,)
+            assert db.execute("SELECT bundle FROM shuffled").fetchone() == (body,)
+            db.close()
+        return shuffler(method, place, body, longest)
+
+    shuffler = FakeShuffler().add(FIRST)
+    assert device(transport, path).sync([100]).stored == 1
+
+
+@pytest.mark.parametrize("draws", [0, 30])
+def test_a_failure_during_the_draws_debits_nothing(device, draws):
+    left = [0] * draws
+
+    def words():
+        if not left:
+            raise OSError("no entropy")
+        return left.pop()
+
+    shuffler = FakeShuffler().add(FIRST)
+    mine = device(shuffler, words=words)
+    with pytest.raises(OSError, match="no entropy"):
+        mine.sync([100, 101])
+    assert (mine.ledger.spent, shuffler.bundles) == (0, [])
+
+
+@pytest.mark.parametrize("status", [409, 410])
+def test_a_refused_bundle_is_deleted_and_stays_paid(device, status):
+    shuffler = FakeShuffler(script=[Answer(status)]).add(FIRST)
+    mine = device(shuffler)
+    outcome = mine.sync([100])
+    assert (outcome.given_up, outcome.waiting, mine.ledger.spent) == (1, 0, COST)
+    mine.sync([100])
+    assert len(shuffler.bundles) == 1
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [replace(POLICY, most_epsilon="1"), replace(POLICY, honest="0.9"), replace(POLICY, bundles=21)],
+)
+def test_a_task_against_the_policy_is_refused_before_any_draw(device, policy):
+    shuffler = FakeShuffler().add(FIRST)
+    mine = device(shuffler, policy=policy)
+    with pytest.raises(CertificateError, match="your policy allows"):
+        mine.sync([100])
+    assert (mine.ledger.spent, shuffler.bundles) == (0, [])
+
+
+def test_a_forged_task_is_refused_before_any_draw(device):
+    weak = replace(FIRST.certificate, replaced="1")
+    other = replace(FIRST, provider="https://books.example")
+    for task, error in ((replace(FIRST, certificate=weak), "holds at delta"), (other, "is of")):
+        shuffler = FakeShuffler()
+        shuffler.register.add_task(task.address, PROVIDER)
+        shuffler.tasks[task.address] = task
+        mine = device(shuffler)
+        with pytest.raises(CertificateError, match=error):
+            mine.sync([100])
+        assert (mine.ledger.spent, shuffler.bundles) == (0, [])
+
+
+def test_a_register_that_was_rewritten_is_refused(device):
+    """A shuffler that shows a victim a task of their own must show it to everybody later."""
+    shuffler = FakeShuffler().add(item_task(name="Books", provider="https://books.example"))
+    mine = device(shuffler)
+    mine.sync([100])
+    shuffler.register = Register()
+    shuffler.add(FIRST)
+    with pytest.raises(CertificateError, match="another list of tasks"):
+        mine.sync([100])
+    assert (mine.ledger.spent, shuffler.bundles) == (0, [])
+
+
+def test_the_lifetime_limit_refuses_a_task(device):
+    shuffler = FakeShuffler().add(FIRST)
+    mine = device(shuffler, lifetime="1")
+    with pytest.raises(BudgetError, match="is left"):
+        mine.sync([100])
+    assert (mine.ledger.spent, shuffler.bundles) == (0, [])
+
+
+def test_a_closed_task_is_not_answered(device, clock):
+    clock.now = CLOSES
+    shuffler = FakeShuffler().add(FIRST)
+    mine = device(shuffler)
+    assert mine.sync([100]).waiting == 0
+    assert (mine.ledger.spent, shuffler.bundles) == (0, [])
+
+
+class TestSecondRound:
+    """The announced round is paid with the first task; every other one is a new debit in full."""
+
+    def after(self, device, *tasks, first=True):
+        shuffler = FakeShuffler()
+        mine = device(shuffler)
+        tasks = (FIRST, *tasks) if first else tasks
+        for task in tasks:
+            shuffler.add(task)
+            assert mine.sync(ITEMS).stored == 1
+            shuffler.register.add_closing(task.address, Closing(bundles=20, batch="0" * 64))
+        assert [address for address, _ in shuffler.bundles] == [task.address for task in tasks]
+        return mine.ledger.spent
+
+    def test_the_announced_round_is_paid_already(self, device):
+        assert self.after(device, pair_task(FIRST)) == COST
+
+    def test_without_the_first_round_it_is_paid_in_full(self, device):
+        assert self.after(device, pair_task(FIRST), first=False) == COST
+
+    def test_a_second_announced_round_is_paid_in_full(self, device):
+        other = pair_task(FIRST, ITEMS[1:])
+        assert self.after(device, pair_task(FIRST), other) == 2 * COST
+
+    def test_a_round_that_was_not_announced_is_paid_in_full(self, device):
+        alone = item_task(None, name="Again", key=KEY.public)
+        assert self.after(device, alone) == COST + nano(alone.certificate.replaced)
+
+
+def test_erasure_deletes_the_bundle_and_answers_no_task_twice(device, tmp_path):
+    path = tmp_path / "me.db"
+    shuffler = FakeShuffler(script=[None]).add(FIRST)
+    with device(shuffler, path) as mine:
+        assert mine.sync([100]).waiting == 1
+    with closing(Store(path, nano("50"))) as store:
+        assert export(store)["shuffled"] == [{"task": FIRST.address, "waiting": True}]
+        with store.transaction():
+            store.forget()
+    with device(shuffler, path) as mine:
+        mine.sync([101])
+        assert mine.ledger.spent == COST
+    assert len(shuffler.bundles) == 1
+
+
+def test_items_must_be_a_collection(device):
+    with pytest.raises(RequestError, match="collection of item ids"):
+        device(FakeShuffler()).sync("100")

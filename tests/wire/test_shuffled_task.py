@@ -1,0 +1,121 @@
+"""A shuffled task is verified from its numbers alone, as is a second round."""
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from shuffled_tasks import ITEM_ROUND, ITEMS, LEAST_PAIRS, certificate, item_task, pair_task
+
+from tacit.errors import CertificateError, DataError, RequestError
+from tacit.privacy.shuffled_messages import ShuffledRound, shuffled_epsilon
+from tacit.scale import shortest
+from tacit.wire.shuffled.task import KEYS, SEALED_BYTES, loads
+
+
+def altered(task, **changes) -> bytes:
+    fields = json.loads(task.document) | changes
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("announced", [None, LEAST_PAIRS])
+def test_round_trip(announced):
+    for task in (item_task(announced), item_task(announced, items=("Ä", "\u2028", "1"))):
+        assert loads(task.document, task.address) == task
+        assert tuple(json.loads(task.document)) == KEYS
+        assert task.bundle_bytes == (3 + 40) * SEALED_BYTES
+        assert task.announced == announced
+    second = pair_task(item_task())
+    assert loads(second.document, second.address) == second
+    assert second.round.buckets == 28
+
+
+def test_a_changed_task_is_refused():
+    task = item_task()
+    with pytest.raises(CertificateError, match="changed in transit"):
+        loads(altered(task, name="Films!"), task.address)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("replaced", "0.5"), ("empty", "0.5"), ("delta", "0.001"), ("bundles", 10),
+     ("rounds", [[28, 3, 39], [21, 2, 21]]), ("rounds", [[28, 4, 40], [21, 2, 21]])],
+)  # fmt: skip
+def test_numbers_that_do_not_prove_the_claim_are_refused(key, value):
+    """Each change alone makes the same claim false, or violates delta <= .01 / bundles."""
+    task = item_task(certificate=certificate(ITEM_ROUND, LEAST_PAIRS))
+    exact = shuffled_epsilon(task.certificate.rounds, devices=20, delta=1e-4)
+    tight = replace(task.certificate, replaced=shortest(Decimal(f"{exact * 1.0002:.6f}")))
+    loads(replace(task, certificate=tight).document)
+    with pytest.raises(CertificateError):
+        loads(altered(replace(task, certificate=tight), **{key: value}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [({"provider": "https://shuffler.example"}, "different origins"),
+     ({"shuffler": "shuffler.example"}, "is not an origin"),
+     ({"items": ()}, "1 to 1000000 items"), ({"items": (1, 1)}, "occurs twice"),
+     ({"items": tuple(range(28))}, "more buckets than items"),
+     ({"first": "0" * 64}, "is the first one"), ({"key": b""}, "32 bytes"),
+     ({"about": "people"}, "items or pairs"), ({"about": "pairs"}, "has 36 buckets"),
+     ({"closes": 0}, "Unix seconds"), ({"name": ""}, "1 to 200 characters")],
+)  # fmt: skip
+def test_an_invalid_task_is_refused_with_the_reason(changes, reason):
+    with pytest.raises(RequestError, match=reason):
+        replace(item_task(), **changes)
+
+
+def test_a_bundle_must_fit_in_an_upload():
+    many = ShuffledRound(buckets=28, messages=3, dummies=4_944)
+    with pytest.raises(RequestError, match="at most 4946 messages"):
+        item_task(None, certificate=replace(certificate(ITEM_ROUND), rounds=(many,)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"rounds": [[28, 6, 40]]}, {"rounds": [[28.5, 3, 40]]}, {"rounds": [[28, 14, 40]]},
+     {"rounds": []}, {"key": "0" * 63}, {"key": "G" * 64}, {"delta": "1e-4"}, {"honest": 1},
+     {"honest": "1.0"},
+     {"format": "tacit-shuffled-2"}, {"extends": "0" * 64}, {"closes": True}],
+)  # fmt: skip
+def test_a_malformed_document_is_refused(changes):
+    with pytest.raises((DataError, CertificateError)):
+        loads(altered(item_task(), **changes))
+
+
+def test_a_second_notation_is_refused():
+    spaced = json.dumps(json.loads(item_task().document), ensure_ascii=False).encode()
+    with pytest.raises(DataError, match="canonical"):
+        loads(spaced)
+
+
+def test_an_announced_round_costs_at_most_the_announced_epsilon():
+    first = item_task()
+    limit = float(first.certificate.replaced)
+    for head in (6, 7, 8):
+        second = pair_task(first, ITEMS[:head])
+        assert second.is_announced_by(first)
+        bound = shuffled_epsilon(second.certificate.rounds, devices=20, delta=1e-4)
+        assert bound <= limit * (1 + 1e-9)
+
+
+def test_other_rounds_are_not_announced():
+    first = item_task()
+    second = pair_task(first)
+    fewer = ShuffledRound(buckets=28, messages=2, dummies=27)
+    smaller = ShuffledRound(buckets=15, messages=2, dummies=21)
+    more = ShuffledRound(buckets=28, messages=3, dummies=60)
+    assert second.is_announced_by(first)
+    for other in (
+        replace(second, first="0" * 64),
+        replace(second, provider="https://books.example"),
+        replace(second, certificate=certificate(ITEM_ROUND, fewer)),
+        replace(second, certificate=certificate(ITEM_ROUND, more)),
+        replace(second, certificate=certificate(ITEM_ROUND, smaller), items=ITEMS[:5]),
+        replace(second, certificate=replace(second.certificate, bundles=19)),
+        replace(second, certificate=replace(second.certificate, replaced="60")),
+    ):
+        assert not other.is_announced_by(first)
+    assert not second.is_announced_by(item_task(None))
+    assert not first.is_announced_by(first)
