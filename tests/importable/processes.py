@@ -20,28 +20,11 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-class CollectorProcess:
-    """`tacit collect` over a store, always on one port: `at`, if given. `before`: words before the
-    command; `older`: tasks that are served after `task`; an option of None is one that takes no
-    value."""
+class ServerProcess:
+    """A server on `port`, started by `command`, which writes to `log`."""
 
-    def __init__(
-        self, folder: Path, task, db: str | None = None, before=(), older=(), at=None, **options
-    ):
-        self.port = at or free_port()
-        self.log = folder / "collector.log"
-        self.db = db or str(folder / "reports.db")
-        where = ["--db", self.db, "--port", str(self.port)]
-        for each in (task, *older):
-            file = folder / f"{each.address}.json"
-            file.write_bytes(each.document)
-            where += ["--task", str(file)]
-        given = [
-            word
-            for name, value in options.items()
-            for word in (f"--{name.replace('_', '-')}", *([] if value is None else [str(value)]))
-        ]
-        self._command = [*before, *CLI, "collect", *where, *given]
+    def __init__(self, command, port: int, log: Path):
+        self._command, self.port, self.log = command, port, log
         self.start()
 
     def start(self):
@@ -79,6 +62,30 @@ class CollectorProcess:
         """MiB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.split(f"{what}:")[1].split()[0]) // 1024
+
+
+class CollectorProcess(ServerProcess):
+    """`tacit collect` over a store, always on one port: `at`, if given. `before`: words before the
+    command; `older`: tasks that are served after `task`; an option of None is one that takes no
+    value."""
+
+    def __init__(
+        self, folder: Path, task, db: str | None = None, before=(), older=(), at=None, **options
+    ):
+        port = at or free_port()
+        self.db = db or str(folder / "reports.db")
+        where = ["--db", self.db, "--port", str(port)]
+        for each in (task, *older):
+            file = folder / f"{each.address}.json"
+            file.write_bytes(each.document)
+            where += ["--task", str(file)]
+        given = [
+            word
+            for name, value in options.items()
+            for word in (f"--{name.replace('_', '-')}", *([] if value is None else [str(value)]))
+        ]
+        command = [*before, *CLI, "collect", *where, *given]
+        super().__init__(command, port, folder / "collector.log")
 
 
 class PostgresProcess:

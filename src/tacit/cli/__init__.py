@@ -23,6 +23,7 @@ from tacit.cli.collecting.collect import collect
 from tacit.cli.collecting.label import label
 from tacit.cli.collecting.perturb import perturb
 from tacit.cli.collecting.serve import serve
+from tacit.cli.collecting.shuffle import shuffle
 from tacit.cli.collecting.simulate import simulate
 from tacit.cli.collecting.task import task
 from tacit.cli.evaluating.attack import attack
@@ -85,7 +86,7 @@ PANELS = {
         attack,
         download,
     ),
-    "Collect and publish": (task, perturb, collect, serve, simulate, label),
+    "Collect and publish": (task, perturb, collect, shuffle, serve, simulate, label),
     "Learn and recommend": (fit, recommend, export),
     "Inspect": (check,),
 }

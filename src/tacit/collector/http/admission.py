@@ -10,7 +10,7 @@ from starlette.types import Message, Receive
 
 from tacit.collector.ingest import problems
 from tacit.collector.ingest.enrolment import Enrolment
-from tacit.collector.ingest.problems import ProblemError
+from tacit.collector.ingest.problems import Problem, ProblemError
 from tacit.collector.ingest.validation import ReportValidator
 from tacit.collector.limits.limits import Charge
 from tacit.wire.report import LONGEST_UPLOAD
@@ -23,14 +23,18 @@ MOST_HELD = 1 << 26
 """Bytes of all incomplete bodies. Slow clients hold little, and must not block others."""
 
 
-def check_media(headers: Mapping[bytes, bytes]) -> None:
-    """Raise `ProblemError` for any media type but plain JSON.
+def check_media(
+    headers: Mapping[bytes, bytes],
+    media_type: bytes = b"application/json",
+    problem: Problem = problems.MEDIA,
+) -> None:
+    """Raise `ProblemError` with `problem` for any media type but `media_type`.
 
     A body that cannot be measured on arrival, such as a compressed one, is not read.
     """
     media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-    if media != b"application/json" or b"content-encoding" in headers:
-        raise ProblemError(problems.MEDIA)
+    if media != media_type or b"content-encoding" in headers:
+        raise ProblemError(problem)
 
 
 class Bodies:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
@@ -135,7 +135,7 @@ class Collector:
                 served = {id(each): each for each in validators.values()}
                 keeping = retention.keep(served.values(), writer, opened.clock, turn)
                 log.info("The collector has started.", extra={"event": "started"})
-                async with _meanwhile(keeping, running.readiness.watch(), running.state.keep()):
+                async with meanwhile(keeping, running.readiness.watch(), running.state.keep()):
                     yield
             finally:
                 await writer.close()
@@ -278,7 +278,7 @@ async def _known(writer: Writer) -> list[Task]:
 
 
 @asynccontextmanager
-async def _meanwhile(*works: Coroutine[None, None, None]) -> AsyncGenerator[None]:
+async def meanwhile(*works: Coroutine[None, None, None]) -> AsyncGenerator[None]:
     """Run coroutines during the block, and cancel them at the end."""
     running = [asyncio.create_task(work) for work in works]
     try:
@@ -317,7 +317,7 @@ def application(
     app = Starlette(
         routes=collector.routes(),
         lifespan=collector.lifespan,
-        exception_handlers={ProblemError: _problem, HTTPException: _http_problem},
+        exception_handlers=EXCEPTION_HANDLERS,
     )
     return Middleware(collector.upload, app)
 
@@ -339,3 +339,7 @@ def _answer(problem: Problem, closing: bool = False) -> Response:
     return Response(
         problem.document(), problem.status, media_type=MEDIA_TYPE.decode(), headers=headers
     )
+
+
+EXCEPTION_HANDLERS: dict[Any, Any] = {ProblemError: _problem, HTTPException: _http_problem}
+"""Handlers that answer with a problem document."""

@@ -26,6 +26,17 @@ Upload = Callable[[str, Scope, Receive, Send], Awaitable[None]]
 """Answer one upload to the task of an address."""
 
 
+class SecurityHeaders:
+    """Adds the headers of `POLICY` to all responses of `app`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_http = scope["type"] == "http"
+        await self._app(scope, receive, _with_policy(send) if is_http else send)
+
+
 class Middleware:
     """Dispatches uploads, the most frequent requests, without matching the other routes.
 
@@ -33,15 +44,14 @@ class Middleware:
     """
 
     def __init__(self, upload: Upload, rest: ASGIApp) -> None:
-        self._upload, self._rest = upload, rest
+        self._upload, self._rest = upload, SecurityHeaders(rest)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._rest(scope, receive, send)
-        elif scope["method"] == "POST" and (task := task_of(scope["path"])) is not None:
+        is_post = scope["type"] == "http" and scope["method"] == "POST"
+        if is_post and (task := task_of(scope["path"])) is not None:
             await self._upload(task, scope, receive, send)
         else:
-            await self._rest(scope, receive, _with_policy(send))
+            await self._rest(scope, receive, send)
 
 
 @lru_cache(maxsize=64)

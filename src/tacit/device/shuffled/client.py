@@ -45,7 +45,7 @@ REFUSED = {
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledPolicy:
-    """What a user requires of a shuffled task.
+    """What a user, or a shuffler for all of its users, requires of a shuffled task.
 
     `most_epsilon`: greatest epsilon per user, for a profile replaced by any other one, in nats.
     `honest`: fraction of bundles that may be assumed to come from devices that follow the protocol.
@@ -67,8 +67,8 @@ class ShuffledPolicy:
             excess = Decimal(value) - Decimal(limit)
             if excess > 0 if allowed == "at most" else excess < 0:
                 raise CertificateError(
-                    f"The shuffled task requires {name} = {value}, but your policy allows "
-                    f"{allowed} {limit}, so the device sends nothing."
+                    f"The shuffled task requires {name} = {value}, but the policy allows "
+                    f"{allowed} {limit}, so it is refused."
                 )
 
 

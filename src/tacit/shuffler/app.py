@@ -1,0 +1,196 @@
+"""The shuffler as an ASGI application: one process, one writer, and the routes of its two sides.
+
+Devices send bundles with an enrolment token of the shuffler. The provider downloads the batch with
+a separate token. Everything else is public. Parts of the collector receive, authorize and store.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from tacit.collector.http.admission import Bodies, check_media
+from tacit.collector.http.app import EXCEPTION_HANDLERS, FOR_EVER, meanwhile
+from tacit.collector.http.middleware import SecurityHeaders
+from tacit.collector.http.upload import MOST_WAITING
+from tacit.collector.ingest import problems
+from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.ingest.problems import Problem, ProblemError
+from tacit.collector.ingest.readiness import Readiness
+from tacit.collector.ingest.writer import Writer
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import ReportOutcome, StoreError
+from tacit.device.shuffled.client import MEDIA_TYPE
+from tacit.shuffler.shuffler import STORE, Shuffler, trusted_clock
+from tacit.wire.shuffled.task import ShuffledTask
+
+log = logging.getLogger(__name__)
+
+NO_STORE = {"cache-control": "no-store"}
+MEDIA = replace(problems.MEDIA, detail=f"Send {MEDIA_TYPE} without a content-encoding.")
+LENGTH = Problem("length", 422, "A bundle must have the exact length that its task requires.")
+CONFLICT = Problem("conflict", 409, "Another bundle of this token was stored; it is final.")
+CLOSED = Problem("closed", 410, "The task is closed, so its batch accepts no more bundles.")
+GONE = Problem("gone", 410, "The batch was not released, or was deleted.")
+
+
+class ShufflerRoutes:
+    """Routes of a shuffler. `people`, `providers`: enrolment of devices, and of the provider."""
+
+    def __init__(self, shuffler: Shuffler, people: Enrolment, providers: Enrolment) -> None:
+        self._shuffler, self._people, self._providers = shuffler, people, providers
+        self._bodies = Bodies()
+        self._running: tuple[Writer, Readiness] | None = None
+
+    @asynccontextmanager
+    async def running(self, store: SqliteStore, every: float) -> AsyncGenerator[None]:
+        """Accept bundles and close tasks during the block; finally store pending bundles.
+
+        `every`: seconds between checks for tasks to close.
+        """
+        writer = Writer(store)
+        readiness = Readiness(writer)
+        self._running = writer, readiness
+        log.info("The shuffler has started.", extra={"event": "started"})
+        try:
+            async with meanwhile(self._shuffler.keep(writer, every), readiness.watch()):
+                yield
+        finally:
+            await writer.close()
+            log.info("The shuffler has stopped.", extra={"event": "stopped"})
+
+    @property
+    def _writer(self) -> Writer:
+        assert self._running is not None, "the shuffler has not started"
+        return self._running[0]
+
+    async def register(self, request: Request) -> Response:
+        """GET /v1/register"""
+        document = self._shuffler.register.document
+        return Response(document, media_type="application/jsonl", headers=NO_STORE)
+
+    async def task(self, request: Request) -> Response:
+        """GET /v1/tasks/{task}; raises `ProblemError` for an unknown one."""
+        document = self._task(request).document
+        return Response(document, media_type="application/json", headers=FOR_EVER)
+
+    async def bundle(self, request: Request) -> Response:
+        """POST /v1/tasks/{task}/bundles; raises `ProblemError` for a refused bundle."""
+        task = self._open(request)
+        if self._writer.uploads >= MOST_WAITING:
+            raise ProblemError(problems.BUSY)
+        headers = dict(request.scope["headers"])
+        identity = await self._people.admit(headers)
+        check_media(headers, MEDIA_TYPE.encode(), MEDIA)
+        try:
+            body = await self._bodies.read(request.receive)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        if len(body) != task.bundle_bytes:
+            raise ProblemError(LENGTH)
+        self._open(request)  # the task may have been closed while the body arrived
+        try:
+            outcome = await self._shuffler.add(self._writer, task, identity, body)
+        except StoreError:
+            raise ProblemError(problems.UNAVAILABLE) from None
+        if outcome is ReportOutcome.CONFLICT:
+            raise ProblemError(CONFLICT)
+        return JSONResponse({})
+
+    async def batch(self, request: Request) -> Response:
+        """GET /v1/tasks/{task}/batch; raises `ProblemError` without a batch, or a valid token."""
+        path = await self._released(request)
+        return FileResponse(path, media_type=MEDIA_TYPE, headers=NO_STORE)
+
+    async def received(self, request: Request) -> Response:
+        """DELETE /v1/tasks/{task}/batch; raises `ProblemError` as `batch`."""
+        await self._released(request)
+        await asyncio.to_thread(self._shuffler.delete, self._task(request).address)
+        return JSONResponse({})
+
+    async def health(self, request: Request) -> Response:
+        """GET /healthz: liveness."""
+        return PlainTextResponse("alive\n")
+
+    async def ready(self, request: Request) -> Response:
+        """GET /readyz: raises `ProblemError` if bundles cannot be stored, and why."""
+        assert self._running is not None, "the shuffler has not started"
+        problem = await self._running[1].problem()
+        if problem is not None:
+            raise ProblemError(problem)
+        return PlainTextResponse("ready\n")
+
+    def routes(self) -> list[Route]:
+        """Return all routes."""
+        batch = "/v1/tasks/{task}/batch"
+        return [
+            Route("/v1/register", self.register),
+            Route("/v1/tasks/{task}", self.task),
+            Route("/v1/tasks/{task}/bundles", self.bundle, methods=["POST"]),
+            Route(batch, self.batch),
+            Route(batch, self.received, methods=["DELETE"]),
+            Route("/healthz", self.health),
+            Route("/readyz", self.ready),
+        ]
+
+    def _task(self, request: Request) -> ShuffledTask:
+        task = self._shuffler.tasks.get(request.path_params["task"])
+        if task is None:
+            raise ProblemError(problems.NO_SUCH_TASK)
+        return task
+
+    def _open(self, request: Request) -> ShuffledTask:
+        if self._shuffler.open_task(self._task(request).address) is None:
+            raise ProblemError(CLOSED)
+        return self._task(request)
+
+    async def _released(self, request: Request) -> Path:
+        await self._providers.admit(dict(request.scope["headers"]))
+        path = self._shuffler.batch(self._task(request).address)
+        if path is None:
+            raise ProblemError(GONE)
+        return path
+
+
+def application(
+    folder: Path,
+    tasks: Sequence[ShuffledTask],
+    people: Enrolment,
+    providers: Enrolment,
+    *,
+    confirmed: bool = False,
+    every: float = 1.0,
+    clock: Callable[[], float] = time.time,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> ASGIApp:
+    """Return the application over a folder, which no other process may use.
+
+    `tasks`: new ones; those of earlier runs are in the folder. `people`, `providers`: enrolment of
+    devices and of the provider. `confirmed`: whether the machine's clock is right, whatever the
+    stored time. `every`: seconds between checks for tasks to close. `clock`: Unix seconds.
+    `monotonic`: seconds since any moment. Raises `RequestError` for a folder in use and for invalid
+    tasks, `DataError` for a damaged register.
+    """
+    store = SqliteStore(str(folder / STORE), sole=True)
+    try:
+        shuffler = Shuffler(folder, trusted_clock(store, clock, monotonic, confirmed))
+        shuffler.start(store, tasks)
+    except BaseException:
+        store.close()
+        raise
+    routes = ShufflerRoutes(shuffler, people, providers)
+    app = Starlette(
+        routes=routes.routes(),
+        lifespan=lambda app: routes.running(store, every),
+        exception_handlers=EXCEPTION_HANDLERS,
+    )
+    return SecurityHeaders(app)

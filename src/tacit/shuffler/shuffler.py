@@ -1,0 +1,202 @@
+"""State of a shuffler: open tasks, their bundles, and closing of a batch at its published time.
+
+A task is closed in steps, each of which is durable before the next: bundles are refused, the batch
+is written, the register shows the closing, and the bundles are deleted. After a crash the steps are
+repeated, with the same batch. A batch below the least number of bundles is never written.
+"""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+
+from tacit.collector.ingest.clock import DAYS, TrustedClock
+from tacit.collector.ingest.writer import Writer
+from tacit.collector.storage.sqlite_reader import SqliteReader
+from tacit.collector.storage.store import ReportOutcome, ReportStore, StoredReport
+from tacit.errors import RequestError, TacitError
+from tacit.shuffler.batch_files import BatchFiles, RegisterFile
+from tacit.wire.shuffled.register import Closing, Register
+from tacit.wire.shuffled.task import ShuffledTask, loads
+from tacit.wire.task import DAY
+
+log = logging.getLogger(__name__)
+
+STORE, REGISTER = "bundles.db", "register.jsonl"
+"""Files in the folder of a shuffler."""
+RETENTION_DAYS = 30
+"""Days after closing when a batch that the provider did not delete is deleted."""
+
+
+SAVE_SECONDS = 600.0
+"""Seconds after which the trusted clock is stored again."""
+
+
+class Shuffler:
+    """The tasks of one provider in a folder, on the writer's store `STORE`.
+
+    `numbers`: of the tasks in the store.
+    """
+
+    def __init__(self, folder: Path, clock: TrustedClock) -> None:
+        self.clock = clock
+        self._folder = folder
+        self._register = RegisterFile(folder / REGISTER)
+        self._files = BatchFiles(folder)
+        self._tasks: dict[str, ShuffledTask] = {}
+        self._numbers: dict[str, int] = {}
+        self._closing: set[str] = set()
+        self._deleted: set[str] = set()
+
+    @property
+    def register(self) -> Register:
+        """The public register."""
+        return self._register.current
+
+    @property
+    def tasks(self) -> dict[str, ShuffledTask]:
+        """All tasks by address."""
+        return self._tasks
+
+    def start(self, store: ReportStore, tasks: Sequence[ShuffledTask]) -> None:
+        """Register new tasks, next to those in the store.
+
+        Raises `RequestError` for tasks of several providers, for a second open one, for a new task
+        that is closed already, and for a register and a store that do not match.
+        """
+        for held in store.tasks():
+            with suppress(TacitError):  # an obsolete format
+                self._hold(store, loads(held.document))
+        if not self._tasks.keys() >= set(self.register.open.values()):
+            raise RequestError(
+                f"{STORE} lacks an open task of {REGISTER}; restore both files of one moment."
+            )
+        for task in tasks:
+            self._require(task)
+            if not self.register.is_listed(task.address):
+                self._hold(store, task)
+                self._register.add(
+                    lambda lines, task=task: lines.add_task(task.address, task.provider)
+                )
+
+    def open_task(self, address: str) -> ShuffledTask | None:
+        """Return a task that accepts bundles; None for an unknown or a closed one."""
+        is_open = address in self.register.open.values() and address not in self._closing
+        task = self._tasks.get(address) if is_open else None
+        return task if task is not None and self.clock() < task.closes else None
+
+    async def add(
+        self, writer: Writer, task: ShuffledTask, identity: bytes, bundle: bytes
+    ) -> ReportOutcome:
+        """Store the bundle of a token's holder, durably. The first one of a holder is final.
+
+        Raises `StoreError` if it is not stored.
+        """
+        # The name depends on the task, so that names of two tasks cannot be compared. It is deleted
+        # with the bundle.
+        name = sha256(b"tacit-bundle-1\n" + task.address.encode() + identity).digest()[:16]
+        row = StoredReport(name, self._numbers[task.address], 0, 0, name, bundle)
+        (outcome,) = await writer.put([row])
+        return outcome
+
+    def batch(self, address: str) -> Path | None:
+        """Return the file of a released batch; None if not released, or deleted."""
+        result = self.register.closed.get(address)
+        path = self._files.path(address)
+        is_released = result is not None and result.batch is not None
+        return path if is_released and path.exists() else None
+
+    def delete(self, address: str) -> None:
+        """Delete a released batch, which the provider has received."""
+        if self.batch(address) is not None:
+            self._files.delete(address)
+
+    async def keep(self, writer: Writer, every: float = 1.0) -> None:
+        """Close tasks at their time, and delete old batches, while the shuffler runs.
+
+        Nothing is closed or deleted while the clock is not trusted. After an error it is retried.
+        """
+        saved = -SAVE_SECONDS
+        while True:
+            if monotonic() >= saved + SAVE_SECONDS:
+                saved = monotonic()
+                await writer.run(lambda store: self.clock.keep(store, self.clock()))
+            for task in list(self._tasks.values()):
+                now = self.clock()
+                try:
+                    if self.clock.trusted and now >= task.closes:
+                        await self._close(writer, task)
+                    if self.clock.trusted and now >= task.closes + RETENTION_DAYS * DAY:
+                        self.delete(task.address)
+                except Exception as error:
+                    cause = type(error).__name__  # messages may contain the input
+                    log.warning(
+                        "A task could not be closed yet: %s.",
+                        cause,
+                        extra={"event": "closing-failed", "cause": cause},
+                    )
+            await asyncio.sleep(every)
+
+    async def _close(self, writer: Writer, task: ShuffledTask) -> None:
+        address, number = task.address, self._numbers[task.address]
+        if address in self.register.open.values():
+            self._closing.add(address)
+            # Bundles that were accepted before are committed before this returns.
+            await writer.run(lambda store: store.shut(number, 0))
+            result = await asyncio.to_thread(self._release, task)
+            self._register.add(lambda lines: lines.add_closing(address, result))
+            state = "released" if result.batch else "not released"
+            log.info("A batch is closed and %s.", state, extra={"event": "closed"})
+        if address not in self._deleted:
+            for byte in range(256):
+                await writer.run(lambda store, byte=byte: store.forget(number, 0, byte))
+            await writer.run(lambda store: self._scrub())
+            self._deleted.add(address)
+
+    def _release(self, task: ShuffledTask) -> Closing:
+        """Write the batch if it has enough bundles."""
+        with closing(SqliteReader(str(self._folder / STORE))) as reader:
+            number = self._numbers[task.address]
+            bundles = sum(count for each, _, count in reader.counts() if each == number)
+            if bundles < task.certificate.bundles:
+                return Closing(bundles=bundles, batch=None)
+            digest = self._files.write(task.address, _bundles(reader, number))
+            return Closing(bundles=bundles, batch=digest)
+
+    def _scrub(self) -> None:
+        """Overwrite the log of the database, which has deleted bundles."""
+        with closing(sqlite3.connect(self._folder / STORE)) as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _hold(self, store: ReportStore, task: ShuffledTask) -> None:
+        self._numbers[task.address] = store.hold(task.document).number
+        self._tasks[task.address] = task
+
+    def _require(self, task: ShuffledTask) -> None:
+        others = {each.provider for each in self._tasks.values()} - {task.provider}
+        if others:
+            raise RequestError(
+                f"This folder has tasks of {others.pop()}, and a shuffler has one provider; use "
+                f"another --folder for {task.provider}."
+            )
+        if not self.register.is_listed(task.address) and task.closes <= self.clock():
+            raise RequestError("The shuffled task is closed already; write a new one.")
+
+
+def _bundles(reader: SqliteReader, number: int) -> Iterator[bytes]:
+    for rows in reader.scan(number):
+        for row in rows:
+            yield row.cells
+
+
+def trusted_clock(
+    store: ReportStore, wall: Callable[[], float], monotonic: Callable[[], float], confirmed: bool
+) -> TrustedClock:
+    """Return the clock of a shuffler, which continues from the time in its store."""
+    clock = TrustedClock(wall, monotonic, DAYS * DAY)
+    clock.start(store, confirmed)
+    return clock

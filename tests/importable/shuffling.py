@@ -1,0 +1,110 @@
+"""A shuffler in this process, on a clock that tests move, with people and a provider."""
+
+import time
+from contextlib import closing
+from hashlib import sha256
+
+from shuffled_tasks import CLOSES, PROVIDER, SHUFFLER
+from starlette.testclient import TestClient
+
+from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.storage.sqlite_reader import SqliteReader
+from tacit.device.shuffled.client import ShuffledClient, ShuffledPolicy
+from tacit.device.transport import Answer
+from tacit.shuffler.app import application
+from tacit.shuffler.shuffler import STORE
+from tacit.wire.shuffled import register
+
+PROVIDER_TOKEN = "provider"
+POLICY = ShuffledPolicy(most_epsilon="8", honest="1", bundles=20)
+PATIENCE = 30
+"""Seconds after which a test gives up; none takes so long where it passes."""
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.005)
+
+
+class Clock:
+    """Unix seconds that only a test moves."""
+
+    def __init__(self):
+        self.now, self.reads = CLOSES - 1_000, 0
+
+    def __call__(self):
+        self.reads += 1
+        return self.now
+
+
+class Shuffling:
+    """A shuffler over a folder, its client, and the devices that use it."""
+
+    def __init__(self, folder, clock):
+        self.folder, self.clock = folder, clock
+        self.client = None
+
+    def start(self, *tasks, people=40):
+        digests = [sha256(f"person {index}".encode()).hexdigest() for index in range(people)]
+        provider = [sha256(PROVIDER_TOKEN.encode()).hexdigest()]
+        app = application(
+            self.folder, tasks, Enrolment(digests, 1), Enrolment(provider, 1),
+            clock=self.clock, every=0.01,
+        )  # fmt: skip
+        self.client = TestClient(app)
+        self.client.__enter__()
+        return self
+
+    def stop(self):
+        if self.client is not None:
+            self.client.__exit__(None, None, None)
+            self.client = None
+
+    def device(self, person, **changes):
+        """A device with the token of a person."""
+
+        def transport(method, path, body=None, longest=0):
+            headers = {"authorization": f"Bearer person {person}"}
+            if body is not None:
+                headers["content-type"] = "application/octet-stream"
+            response = self.client.request(method, path, content=body, headers=headers)
+            return Answer(response.status_code, response.content)
+
+        options = {
+            "policy": POLICY, "lifetime": "50", "transport": transport, "clock": self.clock,
+        }  # fmt: skip
+        return ShuffledClient(":memory:", SHUFFLER, PROVIDER, **options | changes)
+
+    def send(self, task, body, *, person=0, media="application/octet-stream"):
+        headers = {"authorization": f"Bearer person {person}", "content-type": media}
+        path = f"/v1/tasks/{task.address}/bundles"
+        return self.client.post(path, content=body, headers=headers)
+
+    def provider(self, method, task, token=PROVIDER_TOKEN):
+        headers = {"authorization": f"Bearer {token}"}
+        return self.client.request(method, f"/v1/tasks/{task.address}/batch", headers=headers)
+
+    def close(self, task):
+        """Move the clock to the closing time, and wait until the register shows the closing."""
+        self.clock.now = task.closes
+        wait_until(lambda: task.address in self.register().closed)
+        return self.register().closed[task.address]
+
+    def register(self):
+        return register.loads(self.client.get("/v1/register").content)
+
+    def turn(self):
+        """Wait until the shuffler has read the clock."""
+        before = self.clock.reads
+        wait_until(lambda: self.clock.reads > before + 3)
+
+    def rows(self):
+        """Stored bundles."""
+        with closing(SqliteReader(str(self.folder / STORE))) as reader:
+            return [row for rows in reader.scan(1) for row in rows]
+
+    def files(self) -> bytes:
+        """The content of all files, after the bundles were deleted."""
+        return b"".join(path.read_bytes() for path in self.folder.rglob("*") if path.is_file())
