@@ -1,9 +1,12 @@
 """`tacit shuffled`: the commands of a provider that collects shuffled messages."""
 
+import numpy as np
 import pytest
 
 from tacit.privacy.shuffled_messages import shuffled_epsilon
+from tacit.shuffler.counts import BucketCounts
 from tacit.shuffler.task_key import TaskKey
+from tacit.wire.list_model import ListModel
 from tacit.wire.shuffled.task import loads
 
 
@@ -72,3 +75,48 @@ def test_invalid_options_write_nothing(written, tmp_path, option, value, remedy)
     assert remedy in notice
     assert not path.exists()
     assert not (tmp_path / "films.key").exists()
+
+
+def test_a_task_about_pairs_and_lists_follow_from_counts(written, run, tmp_path):
+    task = loads(written()[2].read_bytes())
+    counts = np.full(task.round.buckets, 1_000)
+    counts[:100] += np.linspace(3_000, 1_000, 100).astype(int)
+    first, path = tmp_path / "first.json", tmp_path / "pairs.json"
+    first.write_bytes(BucketCounts(task, 7_000, counts).document)
+    closes = ("--closes", "2999-05-01T12:00", "--key", tmp_path / "pairs.key")
+    status, _, notice = run("shuffled", "pairs", first, *closes, "-o", path)
+    assert status == 0, notice
+    pairs = loads(path.read_bytes())
+    assert pairs.is_announced_by(task)
+    assert pairs.key == TaskKey.load(tmp_path / "pairs.key").public != task.key
+    second, model = tmp_path / "second.json", tmp_path / "model"
+    second.write_bytes(BucketCounts(pairs, 7_000, np.arange(pairs.round.buckets)).document)
+    status, _, notice = run("shuffled", "fit", first, second, "-o", model)
+    assert (status, "shuffled-ease" in notice) == (0, True)
+    assert len(ListModel.from_bytes(model.read_bytes()).items) == 100
+    for wrong in ((first, second, second), (second,), (first, first)):
+        assert run("shuffled", "fit", *wrong, "-o", tmp_path / "none")[0] == 1
+    assert not (tmp_path / "none").exists()
+
+
+def test_without_signal_no_task_about_pairs_is_written(written, run, tmp_path):
+    task = loads(written()[2].read_bytes())
+    first, path = tmp_path / "first.json", tmp_path / "pairs.json"
+    first.write_bytes(BucketCounts(task, 7_000, np.full(task.round.buckets, 9)).document)
+    closes = ("--closes", "2999-05-01T12:00", "--key", tmp_path / "pairs.key")
+    status, _, notice = run("shuffled", "pairs", first, *closes, "-o", path)
+    assert status == 1
+    assert "would not exceed their noise" in " ".join(notice.split())
+    assert not path.exists()
+    assert not (tmp_path / "pairs.key").exists()
+
+
+def test_counting_requires_a_token_or_a_batch(written, run, tmp_path):
+    path = written()[2]
+    count = ("shuffled", "count", path, "--key", tmp_path / "films.key", "-o", tmp_path / "counts")
+    status, _, notice = run(*count)
+    assert (status, "--token is required" in notice) == (1, True)
+    (tmp_path / "batch").write_bytes(bytes(53))
+    status, _, notice = run(*count, "--batch", tmp_path / "batch")
+    assert (status, "the task requires 5000" in " ".join(notice.split())) == (1, True)
+    assert (tmp_path / "films.key").exists()

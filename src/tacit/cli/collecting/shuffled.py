@@ -1,4 +1,4 @@
-"""`tacit shuffled`: write shuffled tasks at the provider."""
+"""`tacit shuffled`: write tasks, count messages and fit lists at the provider."""
 
 import time
 from datetime import UTC, datetime
@@ -16,6 +16,13 @@ app = typer.Typer(no_args_is_help=True, help="Collect shuffled messages, without
 _TWO_DIGITS = Context(prec=2, rounding=ROUND_FLOOR)
 KeyFile = Annotated[
     Path, typer.Option(help="File of the task's private key. Required.", show_default=False)
+]
+Closes = Annotated[
+    datetime,
+    typer.Option(
+        formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
+        help="Time at which the batch is closed, in UTC. Required.",
+    ),
 ]
 MostDummies = Annotated[
     int,
@@ -43,13 +50,7 @@ def task(
     bundles: Annotated[
         int, typer.Option(min=1, help="Least number of bundles in a batch. Required.")
     ],
-    closes: Annotated[
-        datetime,
-        typer.Option(
-            formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
-            help="Time at which the batch is closed, in UTC. Required.",
-        ),
-    ],
+    closes: Closes,
     delta: Annotated[str | None, typer.Option(help="Delta. [.01 over --bundles]")] = None,
     honest: Annotated[
         str,
@@ -89,9 +90,7 @@ def task(
         bundles=bundles,
         honest=honest,
     )
-    at = int(closes.replace(tzinfo=UTC).timestamp())
-    if at <= time.time():
-        raise RequestError(f"--closes must be in the future, got {closes:%Y-%m-%dT%H:%M} UTC.")
+    at = _seconds(closes)
     pair = TaskKey.generate()
     origins = Origins(provider=origin_of(provider), shuffler=origin_of(shuffler), name=name)
     document = item_task(plan, ids, origins, key=pair.public, closes=at, most_dummies=most_dummies)
@@ -105,5 +104,126 @@ def task(
     )
 
 
-for verb in (task,):
+def count(
+    task: Annotated[Path, typer.Argument(help="The shuffled task, whose batch is closed.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file of counts to write.")],
+    key: KeyFile,
+    token: Annotated[
+        str | None,
+        typer.Option(help="The provider's token at the shuffler.", envvar="TACIT_TOKEN"),
+    ] = None,
+    batch: Annotated[
+        Path | None,
+        typer.Option(help="The batch, if it was downloaded already. [download it]"),
+    ] = None,
+) -> None:
+    """Open the batch of a shuffled task, and count its messages.
+
+    The batch is downloaded from the shuffler, and compared with its public register. Copies of a
+    message are counted once. When the counts are on disk, the key file is overwritten and deleted,
+    and the batch is deleted at the shuffler. Nothing can be opened afterwards.
+
+    Example: tacit shuffled count films.json --key films.key -o films-counts.json
+    """
+    from tacit.experiments.results import writable
+    from tacit.shuffler.counts import ShufflerSession, open_batch
+    from tacit.shuffler.task_key import TaskKey, destroy
+    from tacit.whole_files import write_whole
+    from tacit.wire.shuffled.task import loads
+
+    writable(output, read=(task, key, batch))
+    document, private = loads(task.read_bytes()), TaskKey.load(key)
+    session, content = None, batch
+    if content is None:
+        if token is None:
+            raise RequestError("--token is required to download the batch, or --batch to read it.")
+        content = output.with_name(output.name + ".batch")
+        session = ShufflerSession(document, token)
+        closing = session.closing()
+        session.download(content, closing.batch)
+    counts = open_batch(content, document, private)
+    write_whole(output, counts.document)
+    destroy(key)
+    if session is not None:
+        content.unlink()
+        session.delete()
+    options.notice(
+        f"{output}: {counts.bundles:,} bundles, {int(counts.counts.sum()):,} messages. "
+        f"{key} is destroyed."
+    )
+
+
+def pairs(
+    counts: Annotated[Path, typer.Argument(help="Counts of the task about items.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The task file to write.")],
+    key: KeyFile,
+    closes: Closes,
+    most_dummies: MostDummies = 2000,
+) -> None:
+    """Write the announced task about pairs of the most frequent items, with a new key.
+
+    The head is selected from the counts. Devices that answered the first task debit nothing for
+    this one. Exits with status 1 if pairs would not exceed their noise.
+
+    Example:
+
+        tacit shuffled pairs films-counts.json --closes 2031-06-01T12:00 --key pairs.key
+        -o pairs.json
+    """
+    from tacit.experiments.results import writable
+    from tacit.shuffler.counts import load_counts
+    from tacit.shuffler.task_key import TaskKey
+    from tacit.training.shuffled.collected import pair_task
+
+    writable(output, read=(counts,))
+    pair, at = TaskKey.generate(), _seconds(closes)
+    document = pair_task(load_counts(counts), key=pair.public, closes=at, most_dummies=most_dummies)
+    if document is None:
+        raise RequestError(
+            "Pairs would not exceed their noise, or the first task announced no round; fit "
+            "popularity from the counts of items alone."
+        )
+    pair.save(key)
+    output.write_bytes(document.document)
+    options.notice(
+        f"{output}: pairs of {len(document.items):,} items, "
+        f"{document.round.messages + document.round.dummies:,} messages per device. "
+        f"Address {document.address}. {document.certificate.sentence}"
+    )
+
+
+def fit(
+    counts: Annotated[
+        list[Path], typer.Argument(help="Counts of the task about items, then those about pairs.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
+) -> None:
+    """Fit a list model to the counts of shuffled messages, and write it with its guarantee.
+
+    From one file, the model is popularity. From two, it is EASE, as `shuffled-ease`.
+
+    Example: tacit shuffled fit films-counts.json pairs-counts.json -o model
+    """
+    from tacit.experiments.results import writable
+    from tacit.models import list_model
+    from tacit.shuffler.counts import load_counts
+    from tacit.training.shuffled.collected import fit_counts
+    from tacit.whole_files import write_whole
+
+    if len(counts) > 2:
+        raise RequestError(f"COUNTS must be one or two files, got {len(counts)}.")
+    writable(output, read=tuple(counts))
+    fitted = fit_counts(*map(load_counts, counts))
+    write_whole(output, list_model(fitted).to_bytes())
+    options.notice(f"{output}: {fitted.model}. {fitted.guarantee.sentence}")
+
+
+def _seconds(closes: datetime) -> int:
+    at = int(closes.replace(tzinfo=UTC).timestamp())
+    if at <= time.time():
+        raise RequestError(f"--closes must be in the future, got {closes:%Y-%m-%dT%H:%M} UTC.")
+    return at
+
+
+for verb in (task, count, pairs, fit):
     app.command()(interruptible(verb))

@@ -1,0 +1,145 @@
+"""Counts of a released batch at the provider: download, opening, and the file of counts.
+
+The key is needed once: after the counts are on disk it is destroyed, and the batch with it.
+"""
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, build_opener
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import CertificateError, DataError, RequestError
+from tacit.shuffler.batch_files import messages_of
+from tacit.shuffler.task_key import TaskKey
+from tacit.whole_files import whole
+from tacit.wire import strict
+from tacit.wire.origin import is_private
+from tacit.wire.shuffled import register
+from tacit.wire.shuffled.register import Closing
+from tacit.wire.shuffled.task import SEALED_BYTES, ShuffledTask, loads
+
+FORMAT = "tacit-shuffled-counts-1"
+KEYS = ("format", "task", "bundles", "counts")
+LONGEST = 1 << 28
+"""Most bytes of a file of counts."""
+CHUNK, SECONDS = 1 << 20, 60.0
+WHAT = "The file of counts"
+
+
+@dataclass(frozen=True, eq=False)
+class BucketCounts:
+    """Messages per bucket of a task. `bundles`: in its batch. `counts`: shape (buckets,)."""
+
+    task: ShuffledTask
+    bundles: int
+    counts: NDArray[np.int64]
+
+    @property
+    def document(self) -> bytes:
+        """The counts as JSON, with the task."""
+        values = (FORMAT, self.task.document.decode(), self.bundles, self.counts.tolist())
+        return json.dumps(dict(zip(KEYS, values, strict=True)), ensure_ascii=False).encode()
+
+
+def load_counts(path: Path) -> BucketCounts:
+    """Return the counts in a file, and verify their task. Raises `DataError` for another file."""
+    fields = strict.fields(strict.parse(path.read_bytes(), WHAT, LONGEST), WHAT, KEYS)
+    if fields["format"] != FORMAT:
+        raise DataError(f"{path} must have the format {FORMAT}.")
+    task = loads(strict.typed(fields, "task", str, WHAT).encode())
+    counts = strict.listed(fields["counts"], "counts", strict.integral, WHAT)
+    if len(counts) != task.round.buckets:
+        raise DataError(f"{path} must have {task.round.buckets} counts, got {len(counts)}.")
+    return BucketCounts(task, strict.whole(fields, "bundles", WHAT), np.array(counts, np.int64))
+
+
+def open_batch(path: Path, task: ShuffledTask, key: TaskKey) -> BucketCounts:
+    """Return the counts of a batch. Repeated and invalid messages are not counted.
+
+    Raises `RequestError` for a key of another task, and for an incomplete message, and
+    `CertificateError` for fewer bundles than the task requires.
+    """
+    if key.public != task.key:
+        raise RequestError("This key is of another task; name the key file of this one.")
+    # A shuffler that replays bundles must not reach the least number with copies.
+    messages = set(messages_of(path.read_bytes()))
+    bundles = len(messages) * SEALED_BYTES // task.bundle_bytes
+    if bundles < task.certificate.bundles:
+        raise CertificateError(
+            f"The batch has {bundles} bundles, but the task requires {task.certificate.bundles}, "
+            "so its messages are not opened."
+        )
+    return BucketCounts(task, bundles, key.open(messages, task.address, task.round.buckets).counts)
+
+
+class ShufflerSession:
+    """Requests of a provider to the shuffler of a task. `token`: the provider's.
+
+    Raises `RequestError` for a shuffler without https that is not on this machine.
+    """
+
+    def __init__(self, task: ShuffledTask, token: str) -> None:
+        if not is_private(task.shuffler):
+            raise RequestError(f"Tokens are sent over https only, but {task.shuffler} uses http.")
+        self._task, self._token = task, token
+        self._open = build_opener().open
+
+    def closing(self) -> Closing:
+        """Return the closing of the task by the public register.
+
+        Raises `RequestError` if the task is not closed, or its batch was not released.
+        """
+        with self._request("GET", "/v1/register") as response:
+            listed = register.loads(response.read(register.LONGEST + 1))
+        result = listed.closed.get(self._task.address)
+        if result is None:
+            raise RequestError("The task is not closed yet; try again after its closing time.")
+        if result.batch is None:
+            raise RequestError(
+                f"The batch was not released: it had {result.bundles} bundles, and the task "
+                f"requires {self._task.certificate.bundles}. Write a new task."
+            )
+        return result
+
+    def download(self, path: Path, batch: str | None) -> None:
+        """Write the batch to a file, atomically. `batch`: its SHA-256 by the register.
+
+        Raises `RequestError` if the shuffler refuses, and `DataError` for another batch.
+        """
+        digest = sha256()
+        with self._request("GET", self._path) as response, whole(path) as partial:
+            with open(partial, "wb") as written:
+                while chunk := response.read(CHUNK):
+                    digest.update(chunk)
+                    written.write(chunk)
+            if digest.hexdigest() != batch:
+                raise DataError("The batch differs from the one in the register; try again.")
+
+    def delete(self) -> None:
+        """Delete the batch at the shuffler. Raises `RequestError` if it refuses."""
+        self._request("DELETE", self._path).close()
+
+    @property
+    def _path(self) -> str:
+        return f"/v1/tasks/{self._task.address}/batch"
+
+    def _request(self, method: str, path: str) -> Any:
+        headers = {"authorization": f"Bearer {self._token}"}
+        message = Request(self._task.shuffler + path, headers=headers, method=method)
+        try:
+            return self._open(message, timeout=SECONDS)
+        except HTTPError as error:
+            with error:
+                raise RequestError(
+                    f"The shuffler refuses the request (status {error.code})."
+                ) from None
+        except (URLError, HTTPException, OSError) as error:
+            cause = getattr(error, "reason", error)
+            raise RequestError(f"The shuffler cannot be reached: {cause}.") from None
