@@ -1,12 +1,12 @@
-"""Exceptions of Tacit, as one tree.
+"""Exceptions of Tacit.
 
-    TacitError              base: catch this to catch the library
-    ├── DataError           a file or table holds something it should not; says where
-    ├── RequestError        the request itself cannot be met; says what to change
-    ├── CertificateError    a channel does not keep the epsilon it claims
-    └── BudgetError         a person's lifetime epsilon does not allow another answer
+    TacitError              base class of all errors below
+    ├── DataError           invalid data, with the file, line and value
+    ├── RequestError        an invalid argument, with the remedy
+    ├── CertificateError    a channel or task without a valid proof of its epsilon
+    └── BudgetError         a user's lifetime limit of epsilon would be exceeded
 
-The command line prints the sentence and exits with status 1 for each of them.
+The command line prints the message of any of them and exits with status 1.
 """
 
 from numbers import Integral, Real
@@ -15,23 +15,23 @@ from typing import TypeVar
 
 
 class TacitError(Exception):
-    """Base of every error that Tacit raises on purpose."""
+    """Base class of the errors that Tacit raises."""
 
 
 class DataError(TacitError):
-    """The data are wrong; the message names the file, the line and the value."""
+    """Invalid data. The message names the file, the line and the value."""
 
 
 class RequestError(TacitError):
-    """The request cannot be met; the message names the value and the remedy."""
+    """Invalid argument. The message names the argument, the value and the remedy."""
 
 
 class CertificateError(TacitError):
-    """A channel's table does not prove the epsilon it claims, or is not the table it names."""
+    """A channel or task without a valid proof of the epsilon that it claims."""
 
 
 class BudgetError(TacitError):
-    """A person's lifetime limit of epsilon does not allow another draw."""
+    """A draw would exceed the user's lifetime limit of epsilon."""
 
 
 # Argument validation.

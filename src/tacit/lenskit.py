@@ -1,14 +1,14 @@
-"""A scorer for LensKit pipelines that is trained on noisy reports.
+"""Scorer for LensKit pipelines that is trained on noisy reports.
 
     from lenskit.pipeline import topn_pipeline
     from tacit.lenskit import ReportScorer
 
     pipeline = topn_pipeline(ReportScorer(scale="1:5:1", epsilon_per_value="1"))
 
-Nothing else of Tacit needs LensKit, which is installed by the extra `lenskit`.
+Requires the extra `lenskit`.
 """
 
-# LensKit brings torch along, so that it is not where types are checked.
+# LensKit depends on torch, so it is not installed where types are checked.
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportUnknownVariableType=false
 # pyright: reportUnknownParameterType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false
@@ -37,12 +37,12 @@ COLUMNS = {"user": "user_id", "item": "item_id"}
 
 
 class ReportScorerConfig(BaseModel, frozen=True, extra="forbid"):
-    """What is asked of the devices, and what learns from their reports.
+    """Configuration of the devices' channel and of the model.
 
-    `scale`: the public grid of ratings, such as "1:5:1"; without it nothing is trained.
-    `epsilon_per_value`: nats per rating value, a decimal, which covers how an item was rated, not
-    that it was. `channel`: a channel's name, or "auto" for the most telling one. `model`: the name
-    of a model of ratings; `settings`: those of it that are to be changed.
+    `scale`: public rating scale, such as "1:5:1", required for training. `epsilon_per_value`: nats
+    per rating value, a decimal. It protects the ratings, and not which items were rated. `channel`:
+    name of a channel, or "auto" for the one with the most information. `model`: name of a rating
+    model. `settings`: changed settings of the model.
     """
 
     scale: str | None = None
@@ -53,26 +53,25 @@ class ReportScorerConfig(BaseModel, frozen=True, extra="forbid"):
 
 
 class ReportScorer(Component[ItemList]):
-    """Scores items by the ratings that a model predicts, which has seen reports alone.
+    """Scores items by predicted ratings of a model that is fitted to reports.
 
-    `train` sends every rating of the data through the channel, as the devices would, and keeps
-    nothing but what the model learnt: `fitted`, whose `guarantee` says what is promised. Whoever
-    sent no report, and an item that the data have not, are scored NaN. What a query holds of a
-    person's own ratings is not looked at: a provider has none of it.
+    `train` draws a report of every rating, as the devices would, and stores only the fitted model,
+    `fitted`, which has a `guarantee`. Scores of users without reports and of unknown items are NaN.
+    Ratings in a query are ignored, because a provider does not have them.
     """
 
     config: ReportScorerConfig
     fitted: Fitted | None = None
 
     def train(self, data: Dataset, options: TrainingOptions) -> None:
-        """Learn from reports on the ratings of `data`, once for each time that it is called.
+        """Fit the model to reports on the ratings of `data`.
 
-        Privacy: reports are drawn by the operating system. The `rng` of `options` starts the
-        model's chain, which is no secret; no seed brings the same reports about again. Training
-        again on the same ratings sends them again, and costs epsilon again.
+        Privacy: reports are drawn with random bits of the operating system. The `rng` of `options`
+        seeds only the model. Each call on the same ratings draws new reports and costs epsilon
+        again.
 
-        Raises `RequestError` for a config without a scale, for a name or a setting that does not
-        exist, and `DataError` for ratings off the scale.
+        Raises `RequestError` for a config without a scale, and for an unknown name or setting, and
+        `DataError` for ratings off the scale.
         """
         if self.fitted is not None and not options.retrain:
             return
@@ -82,7 +81,7 @@ class ReportScorer(Component[ItemList]):
         )
 
     def __call__(self, query: QueryInput, items: ItemList) -> ItemList:
-        """The items with the ratings that the query's person is predicted to give them.
+        """Return the items with predicted ratings of the query's user as scores.
 
         Raises `RequestError` before training.
         """

@@ -1,13 +1,13 @@
-"""HTML representations of values in notebooks: a small table and a picture."""
+"""HTML representations of objects in notebooks: a small table and a picture."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
 MOST_ROWS, MOST_COLUMNS = 10, 20
-"""Of a picture of probabilities; where a table has more, neighbours share a square."""
+"""Most rows and columns of a picture. In larger tables, adjacent entries share a square."""
 SIDE = 14
 LEFT = 'style="text-align:left"'
-LINE = "1px solid rgba(127,127,127,.4)"  # seen on light and on dark alike
+LINE = "1px solid rgba(127,127,127,.4)"  # visible on light and dark backgrounds
 
 
 def card(
@@ -17,9 +17,9 @@ def card(
     heading: Sequence[str] = (),
     picture: str = "",
 ) -> str:
-    """A table as markup, the first cell of each line its name, and under it the `picture`.
+    """Return an HTML table, with the first cell of each line as its header, and a picture below.
 
-    Every text is escaped but `picture`, which is markup. What comes back is well-formed XML.
+    `picture` is markup. All other text is escaped. The result is well-formed XML.
     """
     columns = "".join(f'<th scope="col" {LEFT}>{escape(name)}</th>' for name in heading)
     head = f"<thead><tr>{columns}</tr></thead>" if heading else ""
@@ -31,9 +31,9 @@ def card(
 
 
 def heat(table: Sequence[Sequence[float]], words: str) -> str:
-    """A table of probabilities as a small SVG: a line for each row, the likelier the stronger.
+    """Return a table of probabilities as a small SVG heat map.
 
-    The likeliest square has the opacity 1. `words`: what it shows, for those who cannot see it.
+    Opacity is proportional to probability, 1 for the largest. `words`: alternative text.
     """
     across = _runs(len(table[0]), MOST_COLUMNS)
     down = _runs(len(table), MOST_ROWS)
@@ -59,7 +59,7 @@ def _line(cells: Sequence[object]) -> str:
 
 
 def _runs(count: int, most: int) -> list[range]:
-    """At most so many runs of neighbours, of one length but for the last."""
+    """Divide `count` indices into at most `most` runs, of one length except the last."""
     length = -(-count // most)
     return [range(start, min(start + length, count)) for start in range(0, count, length)]
 

@@ -1,6 +1,6 @@
 """Optimal channel: the best table for a public objective, by linear programming.
 
-The only member that needs numpy and scipy, and only to find it; anyone can verify the result.
+Finding it requires NumPy and SciPy. Verifying it does not.
 """
 
 from collections.abc import Sequence
@@ -58,42 +58,43 @@ def _reduced(row: list[Fraction], lead: list[Fraction], step: int) -> list[Fract
 
 
 ALL_PATTERNS = 12
-"""Up to so many levels every pattern of high and low entries is tried; above, single runs.
+"""Most levels for which all patterns of high and low entries are candidates. Above it, only single
+runs of high entries are.
 
-Runs lose nothing for the public thetas, nor, where presence is public, for "variance" or one theta.
-With thetas far apart, or with `missing` and a skewed prior, they were a sixth less informative.
+Runs lose nothing for the public thetas, nor, if presence is public, for "variance" or one theta.
+With distant thetas, or with `missing` and a skewed prior, they were a sixth less informative.
 """
 
 LEAST_EPSILON = "0.000001"
-"""In nats. From here on the solver's floats tell columns apart; below they may not."""
+"""Least epsilon in nats at which columns differ enough for a solver in floating point."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Optimal(AbstractMechanism):
     """Optimal channel: the best table for a public objective, by linear programming.
 
-    The epsilon-private table that serves `objective` best, at most n_levels symbols.
+    The epsilon-private table with the best `objective` has at most n_levels symbols.
 
-    "variance" minimises the posterior variance of the rating under a public `prior` (uniform by
-    default); "information" maximises the average Fisher information about theta, the latent mean
-    of `tacit.channels.information`, over public `thetas` (its public prior by default). A symbol
-    stands for the posterior mean of the rating under `prior`. Both gain per column is convex and
-    homogeneous, so the best table uses extremal columns only, whose entries are t or R t with
-    R = e^epsilon (Kairouz, Oh and Viswanath 2016): max sum_y t_y gain(c_y), sum_y t_y c_y = 1.
-    HiGHS finds which columns; their t are solved again in rationals.
+    "variance" minimizes the posterior variance of the rating under a public `prior` (uniform by
+    default). "information" maximizes the average Fisher information about theta, the latent mean
+    of `tacit.channels.information`, over public `thetas` (by default its public prior). The output
+    value of a symbol is the posterior mean of the rating under `prior`. Both objectives are sums
+    over columns of a convex and homogeneous gain, so the best table has extremal columns, with
+    entries t or R t for R = e^epsilon (Kairouz, Oh and Viswanath 2016):
+    max sum_y t_y gain(c_y), sum_y t_y c_y = 1. HiGHS selects the columns, and their t are then
+    solved in rationals.
 
-    With `missing` the table protects presence too. A slot is taken to hold a rating with the public
-    probability `density`, and both objectives speak of what a report tells although most reports
-    are made up: "variance" of the rating's distance from the middle of the scale, zero where there
-    is none. Besides "missing" no symbol is mute, and "missing" is as likely for every level, so
-    that it tells nothing about the value; a symbol stands for the mean rating given that it comes
-    from one.
+    With `missing`, the table also protects presence. A slot has a rating with the public
+    probability `density`, and both objectives allow for reports from slots without one: "variance"
+    is that of the rating's distance from the middle of the scale, which is zero without a rating.
+    The symbol "missing" is equally likely for every level, so it carries no information about the
+    value, and every other symbol carries some. The output value of a symbol is the mean rating
+    given that the slot has one.
 
-    At small epsilon two or three symbols are left and the table's rank is below the number of
-    levels. What is lost then: ratings in the same group of rows draw from the same distribution,
-    so no number of reports recovers the shares of single levels, no decoder of reports is
-    unbiased for the rating, and only a model of the ratings (a likelihood in theta) can read
-    them. `tacit.channels.thresholds` mixes several tables where that matters.
+    At small epsilon the table has two or three symbols, so its rank is below the number of levels.
+    Ratings with equal rows are then indistinguishable: the distribution over levels cannot be
+    estimated, no decoder is unbiased, and a model of the ratings (a likelihood in theta) is
+    required. `tacit.channels.thresholds` mixes several tables if this matters.
     """
 
     objective: Literal["variance", "information"] = "variance"
@@ -121,15 +122,15 @@ class Optimal(AbstractMechanism):
 
     @property
     def serves_one_level(self) -> bool:
-        """With `missing`, where the two extremal columns are all there are: randomized response."""
+        """Whether it is defined on one level: with `missing`, it is then randomized response."""
         return self.missing
 
     def table(self) -> Channel:
-        """The extremal table that tells most, certified at `epsilon` nats per report.
+        """Return the table with the best objective, certified at `epsilon` nats per report.
 
-        Raises `RequestError` where epsilon is too small for the solver's floats.
+        Raises `RequestError` for an epsilon that is too small for floating point.
         """
-        # R is cut to 128 bits below the point to keep the exact solve short; it stays <= e^eps.
+        # Truncated to 128 fractional bits for a fast exact solve, R remains at most e^epsilon.
         ratio = Fraction(int(exp_lower(Fraction(self.epsilon)) * (1 << 128)), 1 << 128)
         columns = [
             tuple(ratio if high else Fraction(1) for high in pattern) for pattern in self.support()
@@ -154,10 +155,10 @@ class Optimal(AbstractMechanism):
         return self.compiled([None, *means[1:]] if self.missing else means, rows)
 
     def support(self) -> list[tuple[bool, ...]]:
-        """The patterns of the best table's columns, lowest posterior mean first.
+        """Return the patterns of the best table's columns, in order of their posterior means.
 
-        A pattern has one entry an input; with `missing` the symbol "missing" comes before all.
-        Raises `RequestError` where the solver finds none.
+        A pattern has one entry per input. With `missing`, the symbol "missing" is the first one.
+        Raises `RequestError` if the solver fails.
         """
         if self.scale.has_one_level:
             return [(True, False), (False, True)]
@@ -194,14 +195,14 @@ class Optimal(AbstractMechanism):
             rated_inputs = [tuple(start <= k < stop for k in range(count)) for start, stop in runs]
         if not self.missing:
             return rated_inputs
-        # A column that is even over the levels is mute: of those only "missing" is wanted.
+        # Of columns that are constant over the levels, only that of "missing" is a candidate.
         return [(True, *(False,) * count), *((False, *p) for p in rated_inputs if not all(p))]
 
     def _mute(self, pattern: "NDArray[np.bool_]") -> bool:
         return self.missing and bool(pattern[0])
 
     def _shares(self) -> list[float]:
-        """The public shares of the inputs, summing to 1."""
+        """Return the public prior of the inputs, with sum 1."""
         prior = self.prior or (1.0,) * self.scale.n_levels
         rated = self.density if self.missing else 1.0
         levels = [rated * share / sum(prior) for share in prior]
@@ -214,8 +215,8 @@ class Optimal(AbstractMechanism):
         return (weighted @ np.array(self.scale.values) / weighted.sum(1)).tolist()
 
     def _leaning(self, patterns: "NDArray[np.bool_]") -> "Floats":
-        # Under a symmetric prior a table and its mirror image tie. People rate what they like,
-        # everywhere and in public, so the tie goes to cuts in the upper half: one part in 10^4.
+        # Under a symmetric prior, a table and its mirror image are equally good. Public data sets
+        # have more high ratings, so cuts in the upper half are preferred, by a factor of 1 + 1e-4.
         import numpy as np
 
         count = self.scale.n_levels
@@ -227,7 +228,7 @@ class Optimal(AbstractMechanism):
         return self._variance(columns) if self.objective == "variance" else self._fisher(columns)
 
     def _variance(self, columns: "Floats") -> "Floats":
-        """(sum_x pi c x)^2 / sum_x pi c around the middle: what a symbol takes off the variance."""
+        """Return (sum_x pi c x)^2 / sum_x pi c, x from the middle: the variance reduction."""
         import numpy as np
 
         weighted = columns * np.array(self._shares())
@@ -235,7 +236,7 @@ class Optimal(AbstractMechanism):
         return (weighted[:, self.missing :] @ centred) ** 2 / weighted.sum(1)
 
     def _fisher(self, columns: "Floats") -> "Floats":
-        """Mean over theta of q'^2 / q with q = sum_x P(x | theta) c(x)."""
+        """Return the mean over theta of q'^2 / q, with q = sum_x P(x | theta) c(x)."""
         import numpy as np
 
         levels = self.scale.values

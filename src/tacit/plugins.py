@@ -1,7 +1,7 @@
 """Plug-ins: entry points of installed packages, and files that register entries.
 
-Nothing is looked for before a name is asked for that is not built in, or names are listed; and
-nothing is imported before it is used.
+Packages are searched only when names are listed or an unknown name is used. A plug-in is imported
+only when it is used.
 
     [project.entry-points."tacit.models"]
     halfway = "my_package.models:Halfway"
@@ -27,8 +27,7 @@ KINDS = {
     "list_trainings": "list trainer",
     "readers": "reader",
 }
-"""What may come from outside, and what one of it is called; entry points are in `tacit.` and this.
-"""
+"""Kinds of plug-ins with their names in messages. The entry point groups are `tacit.KIND`."""
 
 _DIGITS = 12
 _registered: "list[Claim]" = []
@@ -37,8 +36,10 @@ _registering = ContextVar("_registering", default="the program that runs")
 
 @dataclass(frozen=True)
 class Claim:
-    """A name that a plug-in gives to a member: `kind` is a key of `KINDS`, `plugin` says where it
-    is from, and `load` imports what is declared."""
+    """A member that a plug-in offers under a name.
+
+    `kind`: a key of `KINDS`. `plugin`: the package or file. `load`: imports the declaration.
+    """
 
     kind: str
     name: str
@@ -50,11 +51,10 @@ class Claim:
 
 
 def register(kind: str, name: str, member: object) -> None:
-    """Give a member a name, until the process ends, or the command that imports its file.
+    """Register a member under a name, for this process or for the command that loads the file.
 
-    `member`: a mechanism's class; a `Format`; of the others the settings, or their class, which is
-    called without any. Raises `RequestError` for a kind that is not in `KINDS`, and for
-    a name that is no text.
+    `member`: a mechanism class, a `Format`, or for other kinds a settings object or its class.
+    Raises `RequestError` for a kind outside `KINDS`, and for a name that is not a string.
     """
     if kind not in KINDS:
         raise RequestError(f"The kind of plug-in must be one of {', '.join(KINDS)}, got '{kind}'.")
@@ -63,7 +63,7 @@ def register(kind: str, name: str, member: object) -> None:
 
 
 def claims(kind: str) -> dict[str, list[Claim]]:
-    """What plug-ins have of a kind, by name and in alphabetical order; nothing is imported."""
+    """Return the members of plug-ins of a kind by name, sorted, without importing them."""
     found: dict[str, list[Claim]] = {}
     for claim in sorted((*_installed(tuple(sys.path)), *_registered), key=lambda one: one.name):
         if claim.kind == kind:
@@ -73,7 +73,7 @@ def claims(kind: str) -> dict[str, list[Claim]]:
 
 @cache
 def _installed(path: tuple[str, ...]) -> tuple[Claim, ...]:
-    """The entry points of the packages on `path`, which is `sys.path`: looked for once."""
+    """Return the entry points of the packages on `path`, the value of `sys.path`; cached."""
     from importlib.metadata import entry_points
 
     known = entry_points()
@@ -90,10 +90,10 @@ def _installed(path: tuple[str, ...]) -> tuple[Claim, ...]:
 
 
 def load(paths: Sequence[Path], accept: Callable[[Claim], object]) -> Callable[[], None]:
-    """Import files that register members, and see whether each is accepted; what forgets them all.
+    """Import files that register members, and return a function that removes these members.
 
-    Raises `RequestError` for a file that is not there, does not load or registers nothing, and as
-    `accept` does; nothing of them is known then.
+    `accept`: called with each member. Raises `RequestError` for a missing file, and for one that
+    cannot be loaded or registers nothing, and what `accept` raises; all members are then removed.
     """
     before = len(_registered)
 
@@ -121,7 +121,7 @@ def _register_from(path: Path) -> None:
     token = _registering.set(f"{path.name} (SHA-256 {digest})")
     try:
         module(path, f"_plugin_{digest}_{path.stem}")
-    except (Exception, SystemExit) as error:  # a file from outside may raise anything
+    except (Exception, SystemExit) as error:  # plug-ins may raise anything
         raise RequestError(
             f"Plug-in {path} cannot be loaded ({cause(error)}); correct it, or leave it out."
         ) from error
@@ -134,18 +134,18 @@ def _register_from(path: Path) -> None:
 
 
 def module(path: Path, name: str) -> ModuleType:
-    """The file as a module of that name, which it keeps where it can be imported."""
+    """Import a file as a module with this name, in `sys.modules`."""
     spec = spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     found = module_from_spec(spec)
-    sys.modules[name] = found  # where dataclasses look for the names of annotations
+    sys.modules[name] = found  # dataclasses resolve annotations there
     spec.loader.exec_module(found)
     return found
 
 
 def cause(error: BaseException) -> str:
-    """What went wrong as part of a sentence: ours are sentences of their own."""
+    """Return an error as part of a sentence. The name of its class is omitted for our own."""
     said = " ".join(str(error).split()).rstrip(".")
     if isinstance(error, RequestError):
         return said

@@ -21,13 +21,13 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """One row a rating. Row r says: person `users[r]` gave item `items[r]` level `levels[r]`.
+    """One row per rating: user `users[r]` gave item `items[r]` the level `levels[r]`.
 
-    `users`, `items`: int32 codes into the vocabularies, shape (n,). `levels`: uint8 or uint16
-    numbers into `scale.levels`, shape (n,). `times`: int64 Unix seconds, shape (n,), or None.
-    A (person, item) pair occurs at most once. `undeclared`: which parts of the question nobody
-    declared, so that they were taken from the ratings and show something of them. `held_out`: which
-    rows a published split keeps for the test, shape (n,), where a reader was asked, else None.
+    `users`, `items`: int32 codes in the vocabularies, shape (n,). `levels`: uint8 or uint16 indices
+    in `scale.levels`, shape (n,). `times`: int64 Unix seconds, shape (n,), or None. A (user, item)
+    pair occurs at most once. `undeclared`: public parts that were inferred from the ratings,
+    because they were not declared, and reveal something about them. `held_out`: mask of the test
+    rows of a published split, shape (n,), or None.
     """
 
     users: Codes
@@ -53,7 +53,7 @@ class Ratings:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A checksum of the rows. Other data, or the same rows in another order, differ."""
+        """Checksum of the rows, which depends on their order."""
         columns = [self.users, self.items, self.levels]
         columns += [] if self.held_out is None else [self.held_out]
         return "-".join(f"{zlib.crc32(column.tobytes()):08x}" for column in columns)
@@ -65,7 +65,7 @@ class Ratings:
         )
 
     def _repr_html_(self) -> str:
-        """How many there are of what; no rating, as in `repr`."""
+        """Show counts, and no rating."""
         lines = (
             ("ratings", f"{len(self):,}"),
             ("users", f"{self.n_users:,}"),
@@ -77,17 +77,17 @@ class Ratings:
 
     @property
     def n_users(self) -> int:
-        """People in the vocabulary, rated or not."""
+        """Number of users in the vocabulary, with or without ratings."""
         return len(self.user_ids)
 
     @property
     def n_items(self) -> int:
-        """Items in the vocabulary, rated or not."""
+        """Number of items in the vocabulary, with or without ratings."""
         return len(self.item_ids)
 
     @property
     def values(self) -> NDArray[np.float32]:
-        """The rating of each row as a number on the scale, shape (n,)."""
+        """Rating of each row as a number, shape (n,)."""
         return np.asarray(self.scale.values, np.float32)[self.levels]
 
     def require_distinct_pairs(self) -> None:
@@ -108,24 +108,24 @@ class Ratings:
             )
 
     def require_rows(self) -> None:
-        """Raise `RequestError` where there is no rating to learn from."""
+        """Raise `RequestError` for an empty table."""
         if len(self) == 0:
             raise RequestError(f"{self.name} contains no rows; a model requires at least one.")
 
     def require_stars(self) -> None:
-        """Raise `RequestError` where there is no rating to learn from, or only interactions."""
+        """Raise `RequestError` for an empty table, and for interactions."""
         self.require_rows()
         self.scale.require_stars("A trainer that predicts ratings")
 
     def where(self, mask: Mask) -> Self:
-        """The rows where `mask` holds; vocabularies stay whole, so codes keep their meaning.
+        """Return the rows selected by a mask, with the same vocabularies.
 
         Raises `RequestError` for a mask of another length.
         """
         return self.take(rows_where(mask, len(self)))
 
     def take(self, rows: NDArray[np.intp]) -> Self:
-        """The rows of those numbers, in that order; vocabularies stay whole."""
+        """Return the rows with these indices, in that order, with the same vocabularies."""
         return replace(
             self,
             users=self.users[rows],
@@ -136,10 +136,10 @@ class Ratings:
         )
 
     def by_person(self) -> Self:
-        """The same rows by person, then by item: an order that says nothing of their values.
+        """Return the rows sorted by user, then by item.
 
-        The order of a file may (it may be sorted by rating, or by time), so nothing that was drawn
-        from it leaves in its order.
+        The order of a file can reveal ratings, because files may be sorted by rating or by time. It
+        must not be the order of anything that is released.
         """
         pair = self.users.astype(np.int64) * self.n_items + self.items
         return self if (pair[1:] > pair[:-1]).all() else self.take(np.argsort(pair))
@@ -167,11 +167,11 @@ class Ratings:
         )
 
     def with_catalogue(self, items: Iterable[int | str]) -> Self:
-        """The ratings of declared items: the vocabulary is theirs, whatever was rated.
+        """Return the ratings of declared items, with these items as vocabulary.
 
-        Ratings of other items are dropped: to keep one would show that somebody rated it. The
-        result may be empty: an error would show that nobody rated a declared item. Raises
-        `DataError` for a catalogue without items.
+        Ratings of other items are dropped, because a wider vocabulary would reveal that they exist.
+        The result may be empty, because an error would reveal that no declared item was rated.
+        Raises `DataError` for a catalogue without items.
         """
         vocabulary, codes = _declared("the catalogue", items, self.item_ids)
         known = self.take(np.flatnonzero(codes[self.items] >= 0))
@@ -179,9 +179,10 @@ class Ratings:
         return replace(found, undeclared=self.undeclared - {"catalogue"})
 
     def with_people(self, users: Iterable[int | str]) -> Self:
-        """The ratings of declared people; each of them takes part, rated or not.
+        """Return the ratings of declared users, with these users as vocabulary.
 
-        Ratings of others are dropped, and the result may be empty. Raises as `with_catalogue` does.
+        All of them take part, with or without ratings. Ratings of others are dropped, and the
+        result may be empty. Raises as `with_catalogue`.
         """
         vocabulary, codes = _declared("the list of users", users, self.user_ids)
         known = self.take(np.flatnonzero(codes[self.users] >= 0))
@@ -189,9 +190,9 @@ class Ratings:
         return replace(found, undeclared=self.undeclared - {"people"})
 
     def qualified(self, guarantee: Guarantee) -> Guarantee:
-        """The guarantee of a release made from these ratings, with what it does not cover.
+        """Return the guarantee of a release from these ratings, with the parts it does not cover.
 
-        At the unit `value` who rated what is public, and with it catalogue and people.
+        With the unit `value`, presence is public, and therefore the catalogue and the users, too.
         """
         if guarantee.epsilon is None:
             return replace(guarantee, uncovered=())
@@ -199,12 +200,12 @@ class Ratings:
         return replace(guarantee, uncovered=self.uncovered(shown))
 
     def uncovered(self, shown: Collection[Part]) -> tuple[str, ...]:
-        """Return which of these parts nobody declared, as a guarantee and a task list them."""
+        """Return the descriptions of those of these parts that were not declared."""
         undeclared = self.undeclared.intersection(shown)
         return tuple(words for part, words in PARTS.items() if part in undeclared)
 
     def to_polars(self) -> pl.DataFrame:
-        """Columns user, item, rating (but of interactions) and, where known, timestamp; raw ids."""
+        """Return a frame of raw ids: user, item, rating (except interactions) and any timestamp."""
         columns: dict[str, Any] = {
             "user": self.user_ids.take(self.users),
             "item": self.item_ids.take(self.items),
@@ -220,9 +221,9 @@ class Ratings:
 
 
 def rows_where(mask: Mask, n_rows: int) -> NDArray[np.intp]:
-    """The numbers of the rows where `mask` holds, which has one answer for each of `n_rows`.
+    """Return the indices of the rows selected by a mask of shape (n_rows,).
 
-    Raises `RequestError` for any other: its rows would be those of something else.
+    Raises `RequestError` for a mask of another shape.
     """
     if np.shape(mask) != (n_rows,):
         raise RequestError(
@@ -232,7 +233,7 @@ def rows_where(mask: Mask, n_rows: int) -> NDArray[np.intp]:
 
 
 def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vocabulary, Codes]:
-    """The declared ids, and the code among them of each id that was seen, -1 for none."""
+    """Return the declared ids as a vocabulary, and the code in it of each id in `seen`, or -1."""
     if isinstance(ids, str):
         raise RequestError(
             f"Expected a list of ids, got '{ids[:40]}'; pass {what} as in ['a', 'b']."

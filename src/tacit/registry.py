@@ -1,7 +1,6 @@
 """Registries of models, trainers and other declarations: look-up by name, and settings.
 
-Models, trainings and cross-domain systems are looked up alike, and refuse alike. What may come from
-outside is in a `Registry`.
+Built-in members are in plain mappings. Kinds with plug-ins have a `Registry`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,12 +17,12 @@ WHOLE = ("<class 'int'>", "int | None")
 
 
 class Registry(Mapping[str, Member]):
-    """Members of one kind by name: the built-in ones in their order, then those of plug-ins.
+    """Members of one kind by name: built-in ones in their order, then those of plug-ins.
 
-    `kind`: a key of `plugins.KINDS`. `own`: what is declared of the built-in ones. `member`: the
-    member of a name and a declaration. `reserved`: names that no plug-in may have, either. A
-    built-in name always means the built-in member, and looking it up asks nothing of plug-ins.
-    Looking up a name raises `RequestError` where several plug-ins have it, or it does not load.
+    `kind`: a key of `plugins.KINDS`. `own`: declarations of the built-in members. `member`: returns
+    the member for a name and a declaration. `reserved`: other names that plug-ins must not use. A
+    built-in name always refers to the built-in member, and looking it up loads no plug-in. Looking
+    up a name raises `RequestError` if several plug-ins have it, or if it cannot be loaded.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class Registry(Mapping[str, Member]):
         refuse_twins(name, (self,))
         try:
             return self._member(name, found[0].load())
-        except (Exception, SystemExit) as error:  # what is from outside may raise anything
+        except (Exception, SystemExit) as error:  # plug-ins may raise anything
             raise RequestError(
                 f"{found[0]} cannot be loaded ({plugins.cause(error)}); correct it, or leave it "
                 "out."
@@ -65,14 +64,14 @@ class Registry(Mapping[str, Member]):
         return sum(1 for _ in self)
 
     def plugin(self, name: str) -> str | None:
-        """Where the member of that name is from; None for a built-in one, and for none."""
+        """Return the plug-in of a member; None for a built-in and for an unknown name."""
         found = [] if name in self.own else plugins.claims(self.kind).get(name, [])
         return found[0].plugin if found else None
 
 
 def refuse_twins(name: str, registries: Sequence[Registry[Any]]) -> None:
-    """Raise `RequestError` for a name of several members among those which one option chooses from:
-    of two plug-ins, or of a plug-in and a built-in one."""
+    """Raise `RequestError` if a name is ambiguous in the registries of one option: used by two
+    plug-ins, or by a plug-in and a built-in member."""
     found = [claim for each in registries for claim in plugins.claims(each.kind).get(name, [])]
     if found and any(name in (*each.own, *each.reserved) for each in registries):
         raise RequestError(
@@ -86,9 +85,9 @@ def refuse_twins(name: str, registries: Sequence[Registry[Any]]) -> None:
 
 
 def settings(name: str, declared: Any, needs: Sequence[str]) -> Any:
-    """Settings that a plug-in declares, or their class, which is called without any.
+    """Return the settings object of a plug-in, which declares it or its class.
 
-    Raises `RequestError` for what is called otherwise, or lacks an attribute that it `needs`.
+    Raises `RequestError` for an object with another name, or without an attribute in `needs`.
     """
     found = declared() if isinstance(declared, type) else declared
     lacking = [need for need in ("name", *needs) if not hasattr(found, need)]
@@ -100,9 +99,9 @@ def settings(name: str, declared: Any, needs: Sequence[str]) -> Any:
 
 
 def named(registry: Mapping[str, Member], name: str, kind: str) -> Member:
-    """The member of that name; `kind` is what an error calls it.
+    """Return the member with this name. `kind`: its kind in messages.
 
-    Raises `RequestError` for a name that does not exist.
+    Raises `RequestError` for an unknown name.
     """
     if name not in registry:
         raise RequestError(f"{kind} must be one of {', '.join(registry)}, got '{name}'.")
@@ -110,10 +109,10 @@ def named(registry: Mapping[str, Member], name: str, kind: str) -> Member:
 
 
 def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -> Member:
-    """The declaration with some settings changed.
+    """Return the settings object with some settings changed.
 
-    Raises `RequestError` for a setting that it does not have, for one that needs a whole number and
-    gets something else or less than none, and for one thing where several are needed.
+    Raises `RequestError` for an unknown setting, for a value other than a non-negative integer in
+    an integer setting, and for a single value in a setting of several.
     """
     known = vars(member)
     unknown = [key for key in settings if key not in known]

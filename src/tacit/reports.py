@@ -15,17 +15,17 @@ from tacit.scale import RatingScale
 from tacit.vocabulary import Codes, Vocabulary, check_codes
 
 UNKNOWN_CAP = 0
-"""No plan has this cap. It stands for the cap that a file of an older version does not state."""
+"""Cap of a file of an older version, which does not state it. No plan has this cap."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reports:
-    """One row a report: of person `users[r]` on item `items[r]` came symbol `symbols[r]`.
+    """One row per report: user `users[r]` reported the symbol `symbols[r]` on item `items[r]`.
 
-    `symbols`: column numbers of the channel `channels[channel_of[r]]`, uint8 or uint16, shape (n,).
-    Mixed channels in one table are normal: each person may choose their own epsilon. `guarantee`
-    speaks of the weakest channel in the table. `cap`: the plan's bound on the number of ratings per
-    user; None for no bound, `UNKNOWN_CAP` if the reports come from a file that does not state it.
+    `symbols`: column indices of the channel `channels[channel_of[r]]`, uint8 or uint16, shape (n,).
+    Several channels are normal: each user may choose an epsilon. `guarantee`: that of the weakest
+    channel. `cap`: the plan's bound on the number of ratings per user, None for no bound,
+    `UNKNOWN_CAP` if a file does not state it.
     """
 
     users: Codes
@@ -61,7 +61,7 @@ class Reports:
         )
 
     def _repr_html_(self) -> str:
-        """How many there are of what, and what they promise."""
+        """Show counts, the plan and the guarantee."""
         lines = (
             ("reports", f"{len(self):,}"),
             ("users", f"{self.n_users:,}"),
@@ -74,17 +74,17 @@ class Reports:
 
     @property
     def n_users(self) -> int:
-        """People in the vocabulary, reported or not."""
+        """Number of users in the vocabulary, with or without reports."""
         return len(self.user_ids)
 
     @property
     def n_items(self) -> int:
-        """Items in the vocabulary, reported or not."""
+        """Number of items in the vocabulary, with or without reports."""
         return len(self.item_ids)
 
     @property
     def values(self) -> NDArray[np.float32]:
-        """The number each symbol stands for, shape (n,); what naive models take for a rating."""
+        """Output value of each symbol, shape (n,), which naive models use as the rating."""
         values = np.empty(len(self), np.float32)
         for index, channel in enumerate(self.channels):
             mine = self.channel_of == index
@@ -113,14 +113,14 @@ class Reports:
             check_codes("symbols", self.symbols[self.channel_of == index], len(channel.outputs))
 
     def where(self, mask: Mask) -> Self:
-        """The rows where `mask` holds; vocabularies and channels stay whole.
+        """Return the rows selected by a mask, with the same vocabularies and channels.
 
         Raises `RequestError` for a mask of another length.
         """
         return self.take(rows_where(mask, len(self)))
 
     def take(self, rows: NDArray[np.intp]) -> Self:
-        """The rows of those numbers, in that order; vocabularies and channels stay whole."""
+        """Return the rows with these indices, in that order. Vocabularies and channels stay."""
         return replace(
             self,
             users=self.users[rows],

@@ -13,18 +13,18 @@ from typing import Self
 from tacit.errors import RequestError, must_be
 
 MOST_LEVELS = 1 << 16
-"""Levels a scale may have: as many as two bytes can number."""
+"""Most levels of a scale: level indices have at most two bytes."""
 MOST_DIGITS = 40
-"""Digits before the point of a scale's number, and after it."""
+"""Most digits before and after the decimal point of a number in a scale."""
 
 THERE = "there"
-"""How the scale of one level is written: of what somebody did, not of how they liked it."""
+"""Text of the scale with one level, for implicit feedback."""
 
 _EXACT = Context(prec=4 * MOST_DIGITS)  # no sum or product of such numbers is rounded in it
 
 
 def shortest(value: Decimal) -> str:
-    """The shortest plain decimal of `value`: no exponent, no trailing zeros, `0` never signed."""
+    """Return the shortest plain decimal: no exponent, no trailing zeros and no negative zero."""
     text = format(value, "f")
     if "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -33,18 +33,16 @@ def shortest(value: Decimal) -> str:
 
 @dataclass(frozen=True)
 class RatingScale:
-    """The grid `low, low + step, .., high` on which people rate.
+    """The levels `low, low + step, .., high` of ratings.
 
-    The scale is public and belongs to the *question*, never to the answers: a scale read off
-    private data would leak their minimum and maximum. Levels are numbered 0 .. n_levels - 1 from
-    the lowest.
+    The scale is public. A scale that is inferred from private ratings reveals their minimum and
+    maximum. Levels are numbered from 0 (the lowest) to n_levels - 1.
 
-    The scale `there` has one level, 1, for interactions: an item is there or it is missing. No
-    other scale has one.
+    The scale `there` has the single level 1, for implicit feedback: an item is present or missing.
 
-    Raises `RequestError` when the step is not positive or does not divide the range, for more than
-    `MOST_LEVELS` levels, for numbers of more than `MOST_DIGITS` digits on a side of the point, and
-    for what is no `Decimal`.
+    Raises `RequestError` for a step that is not positive or does not divide the range, for more
+    than `MOST_LEVELS` levels, for numbers with more than `MOST_DIGITS` digits before or after the
+    decimal point, and for values that are not `Decimal`.
 
     >>> RatingScale.parse("1:5:1").levels[-1]
     Decimal('5')
@@ -61,7 +59,7 @@ class RatingScale:
     def __post_init__(self) -> None:
         for part in (self.low, self.high, self.step):
             must_be(Decimal, part, "exact decimals", "write RatingScale.parse('1:5:1')")
-            # First of all: to write 1e999999 down takes a million digits.
+            # Checked first: 1e999999 written out has a million digits.
             if not _is_short(part):
                 raise RequestError(
                     f"Numbers in the rating scale must be finite, with at most {MOST_DIGITS} "
@@ -87,9 +85,9 @@ class RatingScale:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `low:high:step`, for example `1:5:1` or `-10:10:0.5`, or `there`.
+        """Parse `low:high:step`, as in `1:5:1` or `-10:10:0.5`, or `there`.
 
-        Raises `RequestError` for anything else, whatever it is.
+        Raises `RequestError` for anything else.
         """
         if text == THERE:
             return cls(Decimal(1), Decimal(1), Decimal(1))
@@ -107,11 +105,11 @@ class RatingScale:
 
     @property
     def has_one_level(self) -> bool:
-        """Whether it is the scale `there`: then presence is all that an entry tells."""
+        """Whether this is the scale `there`, on which a rating only states presence."""
         return self.low == self.high == self.step == 1
 
     def require_stars(self, who: str) -> None:
-        """Raise `RequestError` where there is one level, which `who` can do nothing with."""
+        """Raise `RequestError` for the scale `there`. `who`: what requires several levels."""
         if self.has_one_level:
             raise RequestError(
                 f"{who} requires ratings with several levels, got implicit feedback; use ratings "
@@ -120,17 +118,17 @@ class RatingScale:
 
     @property
     def n_levels(self) -> int:
-        """How many levels the grid has."""
+        """Number of levels."""
         return int(_EXACT.divide_int(self._range, self.step)) + 1
 
     @property
     def levels(self) -> tuple[Decimal, ...]:
-        """Every admissible rating, lowest first."""
+        """All levels in ascending order."""
         return tuple(_EXACT.fma(k, self.step, self.low) for k in range(self.n_levels))
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The levels as floats, for estimation only; nothing on a device computes with them."""
+        """Levels as floats, for estimation. Channels on devices do not use them."""
         return tuple(float(level) for level in self.levels)
 
     @property

@@ -1,7 +1,7 @@
 """Check an SQLite file once, before its rows are used: tables, types, references.
 
-Columns have no strict types in SQLite, and whoever copies, repairs or edits a file can drop the
-constraints with which it was made.
+SQLite does not enforce column types, and a copied, repaired or edited file may have lost its
+constraints.
 """
 
 import sqlite3
@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator
 from functools import lru_cache
 
 STORED_AS = {"INTEGER": "integer", "TEXT": "text", "BLOB": "blob", "REAL": "real"}
-"""What SQLite calls a value of each declared type."""
+"""Result of SQLite's `typeof` for each declared type."""
 COLUMNS = """
 SELECT m.name, p.name, p.type, p."notnull", p.pk
 FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'

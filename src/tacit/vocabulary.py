@@ -16,15 +16,15 @@ from tacit.errors import RequestError
 from tacit.scale import RatingScale
 
 Codes = NDArray[np.int32]
-LOOKED_UP = 8_000_000  # ids at once, which are then several columns wide
+LOOKED_UP = 8_000_000  # ids per join, to bound memory
 NO_IDS = "Ids must be a list of integers or strings, as in the ratings, got {}."
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The raw ids of people or items, each once; a *code* is an id's row number in it.
+    """Distinct raw ids of users or items. The *code* of an id is its index.
 
-    Codes never cross the public interface, so raw ids and row numbers cannot be confused.
+    Codes are internal: the public API has raw ids only, so the two cannot be confused.
     """
 
     ids: pl.Series
@@ -41,16 +41,16 @@ class Vocabulary:
 
     @classmethod
     def of(cls, raw: pl.Series) -> tuple[Self, Codes]:
-        """The sorted distinct ids of a column, and the column as codes."""
+        """Return the sorted distinct ids of a column, and the column as codes."""
         ids = raw.unique().sort().alias("id")
         vocabulary = cls(ids)
         return vocabulary, vocabulary.codes(raw)
 
     def codes(self, raw: pl.Series) -> Codes:
-        """The code of each id; -1 for an id that is not known.
+        """Return the code of each id, -1 for an unknown one.
 
-        Integers are compared as integers, everything else as strings: "7" matches 7, and neither
-        "07" nor 7.0 does. Two different strings never share a code.
+        Integers are compared as integers, everything else by spelling: "7" matches 7, but "07" and
+        7.0 do not. Different strings have different codes.
         """
         both_integer = self.ids.dtype.is_integer() and raw.dtype.is_integer()
         known = self.ids if both_integer else self.ids.cast(pl.String)
@@ -64,15 +64,15 @@ class Vocabulary:
         return codes
 
     def code(self, raw: Any) -> int:
-        """The code of one id; -1 when it is not known."""
+        """Return the code of one id, -1 for an unknown one."""
         return int(self.codes(pl.Series([raw]))[0])
 
     def same_as(self, other: "Vocabulary") -> bool:
-        """Whether both have the same ids in the same order."""
+        """Return whether both have the same ids in the same order."""
         return self is other or self.ids.equals(other.ids)
 
     def take(self, codes: Codes) -> pl.Series:
-        """The raw ids of codes."""
+        """Return the raw ids of codes."""
         return self.ids.gather(codes)
 
 
@@ -104,14 +104,14 @@ def typed_ids(ids: pl.Series) -> pl.Series:
 
 
 def raw_ids(given: Any) -> pl.Series:
-    """Ids in a list, an array, or a polars or pandas series, as a column of whole numbers or text.
+    """Return ids in a list, an array, or a polars or pandas series as a column of integers or text.
 
-    Raises `RequestError` for anything else: a fraction would be cut down to another's id.
+    Raises `RequestError` for anything else, such as floats, which could be truncated to other ids.
     """
     name = type(given).__name__
     plain = given.tolist() if hasattr(given, "tolist") else given
     try:
-        if isinstance(plain, str | bytes):  # letters are no ids
+        if isinstance(plain, str | bytes):  # not a list of its characters
             raise TypeError
         column = plain if isinstance(plain, pl.Series) else pl.Series("id", list(plain))
     except (TypeError, ValueError, pl.exceptions.PolarsError):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 @contextmanager
 def whole(path: Path) -> Generator[Path]:
-    """Where a `with` block is to write what will be at `path`: on disk and in place at its end.
+    """Yield a temporary path, which replaces `path` at the end of the block, durably.
 
-    What was at `path` stays until then, and for good where the block raises. Two processes that
-    write one file do not mix. Raises `OSError` where it cannot be written.
+    Until then, and if the block raises, `path` is unchanged. Processes that write the same file do
+    not interfere. Raises `OSError` if it cannot be written.
     """
-    partial = path.with_name(f"part-{os.getpid()}-{path.name}")  # with the ending, which NumPy adds
+    partial = path.with_name(f"part-{os.getpid()}-{path.name}")  # NumPy requires the suffix
     try:
         yield partial
         _on_disk(partial)
@@ -22,12 +22,12 @@ def whole(path: Path) -> Generator[Path]:
     finally:
         try:
             partial.unlink(missing_ok=True)
-        except KeyboardInterrupt:  # one interrupt may come twice, from an engine and from Python
+        except KeyboardInterrupt:  # an interrupt may arrive twice, from an engine and from Python
             partial.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write these bytes to a file, as `whole` does."""
+    """Write bytes to a file atomically and durably, as `whole` does."""
     with whole(path) as partial:
         partial.write_bytes(content)
 

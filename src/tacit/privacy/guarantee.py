@@ -1,4 +1,4 @@
-"""A guarantee is a value: nothing in Tacit states an epsilon without what it protects."""
+"""Privacy guarantees: an epsilon with its unit, trust, public parts and assumptions."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
@@ -22,23 +22,23 @@ PARTS: dict[Part, str] = {
     "people": "the set of people",
     "scale": "the rating scale",
 }
-"""What `uncovered` lists: public parts of a release that were taken from the ratings."""
-SIMULATED = "its noise was drawn from a seed, and whoever has the seed can remove it"
-"""What a guarantee of simulated reports `fails` by."""
+"""Descriptions of the parts in `uncovered`."""
+SIMULATED = "its noise was drawn from a seed, and anyone who has the seed can remove it"
+"""Value of `fails` for simulated reports."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """(epsilon, delta)-differential privacy of one release, with all that gives it meaning.
+    """(epsilon, delta)-differential privacy of one release.
 
-    `epsilon` is a decimal string, in nats per `unit`, and None where nothing is protected.
-    `unit` says what may change between neighbouring inputs: `value` (one star value, presence
-    public) < `slot` (one catalogue slot, missing included) < `user` (a whole profile).
-    `exact` is true only when the claim was checked in integer arithmetic. `fails`: why a claim that
-    somebody printed is known not to hold, as half a sentence; None for every other. `uncovered`:
-    what the release shows and the claim leaves out, because it was taken from the ratings
-    ("the catalogue"), which a declaration would mend. Raises `RequestError` for a unit or a trust
-    that there is not.
+    `epsilon`: a decimal string in nats per `unit`, None without protection. `unit`: the difference
+    between neighbouring inputs: `value` (one rating, presence public), `slot` (one catalogue slot,
+    presence included) or `user` (all data of one user). `trust`: who sees true data. `released`:
+    the released data. `public`, `assumptions`: parts that are not protected, and conditions of the
+    proof. `exact`: whether the claim was verified in integer arithmetic. `fails`: why the claim is
+    known not to hold, as part of a sentence; None if it holds. `uncovered`: parts of the release
+    that were inferred from the ratings, because they were not declared, and that the claim does not
+    cover. Raises `RequestError` for an unknown unit or trust.
     """
 
     epsilon: str | None
@@ -60,7 +60,7 @@ class Guarantee:
 
     @property
     def sentence(self) -> str:
-        """The guarantee in English, what it leaves out last."""
+        """The guarantee in one sentence or more."""
         if self.epsilon is None:
             return f"No privacy: {self.released} is released without noise."
         spread = "" if self.delta == "0" else f", delta = {self.delta}"
@@ -74,7 +74,7 @@ class Guarantee:
 
     @property
     def brief(self) -> str:
-        """Epsilon with its unit, and delta where there is one, in a few words."""
+        """Epsilon with its unit, and any delta, in a few words."""
         if self.epsilon is None:
             return "no privacy"
         spread = "" if self.delta == "0" else f" at delta {self.delta}"
@@ -92,7 +92,7 @@ class Guarantee:
         return f"<Guarantee: {self.brief}, trusting {self.trust}>"
 
     def _repr_html_(self) -> str:
-        """What it promises, a line for each part that it has."""
+        """Show one line for each part that is set."""
         parts = (
             ("epsilon", "none" if self.epsilon is None else f"{self.epsilon} per {self.unit}"),
             ("delta", "" if self.delta == "0" else self.delta),
@@ -115,15 +115,15 @@ class Guarantee:
         return f" Not covered: {parts}, inferred from the ratings because not declared."
 
     def to_dict(self) -> dict[str, Any]:
-        """The guarantee as JSON-ready values; `uncovered` only where there is something."""
+        """Return JSON-ready values, without `uncovered` if it is empty."""
         found = asdict(self)
         return found if self.uncovered else {k: v for k, v in found.items() if k != "uncovered"}
 
     @classmethod
     def from_dict(cls, written: Mapping[str, Any]) -> Self:
-        """The guarantee that `to_dict` wrote.
+        """Return the guarantee written by `to_dict`.
 
-        Raises `RequestError` for a key that is missing or not known, and for what has no keys.
+        Raises `RequestError` for missing and unknown keys, and for values that are not mappings.
         """
         must_be(Mapping, written, "a guarantee", "pass the result of `to_dict`")
         every = {field.name: field.default for field in fields(cls)}
