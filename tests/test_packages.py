@@ -1,6 +1,7 @@
 """The wheels: no file in two of them, a device on the standard library alone."""
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -180,6 +181,26 @@ def test_a_device_lives_on_the_standard_library_and_either_goes_without_the_othe
     pip(environment, "install", "--no-index", "--no-deps", wheels[1])
     pip(environment, "uninstall", "-y", "tacit-device")
     assert there(environment) == files(wheels[1])
+
+
+@pytest.mark.long
+def test_the_example_of_the_front_page_runs_from_wheels_alone(wheels, tmp_path):
+    """The install line of README with wheels in place of folders, outside of the checkout."""
+    python = tmp_path / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path)], check=True)
+    device, whole, _ = wheels
+    pip(python, "install", device, whole)
+    page = (ROOT / "README.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    ran = subprocess.run(
+        [python, "-I", "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    promise, *items = ran.stdout.splitlines()
+    assert promise.startswith("Epsilon = 1 per value, trusting nobody")
+    assert len(items) == 5
+    assert said(python, "import tacit; print(tacit.__file__)")[1].startswith(str(tmp_path))
+    subprocess.run([tmp_path / "bin" / "tacit", "list", "models"], check=True, capture_output=True)
 
 
 def test_the_command_of_a_package_that_is_missing_is_refused_with_its_name(monkeypatch, capsys):
