@@ -201,10 +201,10 @@ def test_keys_are_kept_before_the_secret_is_gone_or_neither(told, tmp_path, stat
                 raise OSError("the power is out")
             return whole.execute(sql, *given)
 
-    store.db = Frail()
+    store._db = Frail()
     with pytest.raises(OSError, match="the power is out"):
         erase(store)
-    store.db = whole
+    store._db = whole
     counts = "SELECT (SELECT count(*) FROM erasure), (SELECT count(*) FROM report)"
     assert (store.secret, whole.execute(counts).fetchone()) == (secret, (0, 1))
     erase(store)

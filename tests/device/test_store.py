@@ -260,3 +260,25 @@ def test_erased_is_erased_but_what_was_spent(collector, device, clock, tmp_path)
     assert again.ledger.spent == 2 * 10**9
     assert again.ratings == {"b": "1"}
     assert len({report["person"] for report in asks.reports}) == 2
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda me, task: me.rate(task.items[0], 3),
+        lambda me, task: me.sync(),
+        lambda me, task: me.ratings,
+        lambda me, task: me.recommend(3),
+        lambda me, task: me.export(),
+        lambda me, task: me.erase(),
+        lambda me, task: me.ledger,
+    ],
+)
+def test_a_closed_device_is_named(collector, device, use):
+    me = device(collector(items=["a", "b"]))
+    me.sync()
+    task = me.task
+    me.close()
+    with pytest.raises(RequestError, match="The device is closed; open its store again"):
+        use(me, task)
+    me.close()

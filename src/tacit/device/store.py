@@ -141,17 +141,16 @@ FORGOTTEN = ("rating", "answer", "last", "report", "block", "chain", "task")
 class Store:
     """One user's file, open in this process alone; `:memory:` for simulated users.
 
-    `db`: the connection; related statements go through `transaction`. `limit`: the lifetime budget,
-    in nano-epsilon, from now on. Raises `RequestError` if the file is open elsewhere, `DataError`
-    if it is not a store.
+    Related statements go through `transaction`. `limit`: the lifetime budget, in nano-epsilon, from
+    now on. Raises `RequestError` if the file is open elsewhere, `DataError` if it is not a store.
     """
 
     def __init__(self, path: str | os.PathLike[str], limit: int) -> None:
         name = os.fspath(path)
         self._process = os.getpid()
         self._file: DatabaseFile | None = None
-        self.db = sqlite3.connect(MEMORY, isolation_level=None)
-        self.db.text_factory = _text
+        self._db, self._is_closed = sqlite3.connect(MEMORY, isolation_level=None), False
+        self._db.text_factory = _text
         try:
             self._file = None if name == MEMORY else DatabaseFile(name)
             self._open(limit)
@@ -164,9 +163,17 @@ class Store:
 
     def close(self) -> None:
         """Close the file."""
-        self.db.close()
+        self._db.close()
+        self._is_closed = True
         if self._file is not None:
             self._file.close()
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """The connection. Raises `RequestError` after `close`."""
+        if self._is_closed:
+            raise RequestError("The device is closed; open its store again.")
+        return self._db
 
     @contextmanager
     def transaction(self) -> Generator[None]:
