@@ -26,6 +26,7 @@ class Reports:
     Several channels are normal: each user may choose an epsilon. `guarantee`: that of the weakest
     channel. `cap`: the plan's bound on the number of ratings per user, None for no bound,
     `UNKNOWN_CAP` if a file does not state it.
+    `blocks`: block of each item, if users answered block by block, shape (items,); otherwise None.
     """
 
     users: Codes
@@ -40,6 +41,7 @@ class Reports:
     plan: str = "rated"
     name: str = "reports"
     cap: int | None = None
+    blocks: Codes | None = None
 
     def __post_init__(self) -> None:
         lengths = {len(self.users), len(self.items), len(self.symbols), len(self.channel_of)}
@@ -49,6 +51,10 @@ class Reports:
         check_codes("users", self.users, self.n_users)
         check_codes("items", self.items, self.n_items)
         check_codes("channel_of", self.channel_of, len(self.channels))
+        if self.blocks is not None and len(self.blocks) != self.n_items:
+            raise RequestError(
+                f"blocks must have one number per item, {self.n_items}, got {len(self.blocks)}."
+            )
         self._check_symbols()
 
     def __len__(self) -> int:

@@ -103,6 +103,8 @@ def test_devices_follow_a_chain(plan, weeks, devices, first, shop, clock, tmp_pa
             known = {symbol for each, *_, symbol in answers if each == item}
             assert symbols[code, item] in known
     assert reports.plan == f"sample:{task.growth.limit}"
+    blocks = dict(zip(reports.item_ids.ids.to_list(), reports.blocks.tolist(), strict=True))
+    assert blocks == {item: task.growth.block_of(index) for index, item in enumerate(task.items)}
     with closing(open_reader(str(tmp_path / "reports.db"))) as reader:
         assert verify(reader).faults.total() == 0
     assert run("admin", "check", "--db", tmp_path / "reports.db")[0] == 0

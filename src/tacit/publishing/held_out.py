@@ -156,7 +156,8 @@ def _debiased_ratings(held: Reports) -> Doubles:
     order = np.lexsort((held.items, held.users))
     shown = order[reported(held)[order]]
     known, values = evidence(held), np.zeros(len(held))
-    values[shown] = decode(known).values * known.presence.share
+    rates = known.presence.share / known.presence.lift[known.item_of]
+    values[shown] = decode(known).values * rates
     return values
 
 

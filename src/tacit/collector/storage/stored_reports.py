@@ -143,6 +143,16 @@ def _blocks(
     return names, _joined([StoredEntries(*each) for each in answers]), used
 
 
+def _blocks_of_items(growth: Growth, item_of: Codes) -> Codes:
+    """Return the block of each item, in the order of `Reports.item_ids`."""
+    blocks = np.empty(len(item_of), np.int32)
+    blocks[item_of] = np.repeat(
+        np.arange(len(growth.blocks), dtype=np.int32),
+        [block.end - block.first for block in growth.blocks],
+    )
+    return blocks
+
+
 def _block(task: Task, rows: Sequence[StoredReport], first: int) -> StoredEntries:
     """Return the cells of some people's rows; `first`: the number of the first person."""
     places = _queried(task, [row.person.hex() for row in rows])
@@ -228,6 +238,7 @@ def _reports(
         user_ids=user_ids,
         item_ids=item_ids,
         guarantee=task_guarantee(task, used),
+        blocks=None if task.growth is None else _blocks_of_items(task.growth, item_of),
         plan=task.plan if task.growth is None else f"sample:{task.growth.limit}",
         name=task.name,
     )

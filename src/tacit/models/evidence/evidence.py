@@ -36,17 +36,19 @@ class PresenceChannel:
 
     `rated`, `unrated`: P(reported | rated) and P(reported | not rated) of each user's channel,
     shape (users,). `made_up`: P(symbol | not rated, reported), shape (symbols,), columns as in the
-    evidence. `asked`: the queried slots, (users, items), or None when all were.
+    evidence. `asked`: the queried slots, (users, items), or None when all were. `blocks`: the block
+    of each item, (items,), or None where all items are queried at one rate.
     """
 
     rated: Doubles
     unrated: Doubles
     made_up: Doubles
     asked: csr_array | None
+    blocks: NDArray[np.int32] | None = None
 
     def matrix(self, reported: csr_array) -> PresenceMatrix:
         """Return the debiased presence matrix. `reported`: 1 at each reported slot."""
-        return PresenceMatrix(reported, self.rated, self.unrated, self.asked)
+        return PresenceMatrix(reported, self.rated, self.unrated, self.asked, blocks=self.blocks)
 
 
 def hidden(reports: Reports) -> PresenceChannel | None:
@@ -69,6 +71,7 @@ def hidden(reports: Reports) -> PresenceChannel | None:
         unrated=rates[of_person, 1],
         made_up=np.concatenate([_made_up(channel) for channel in reports.channels]),
         asked=None if reports.plan == "catalogue" else _queried(reports),
+        blocks=reports.blocks,
     )
 
 

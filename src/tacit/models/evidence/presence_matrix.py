@@ -5,9 +5,10 @@ probability p if rated and q if not, and, with the fraction rho of slots queried
 
     C_ui = (reported_ui - q) / ((p - q) rho)    queried,    0    not queried
 
-has expectation A_ui (Zheng's reports, debiased). C is a sparse matrix minus a matrix of rank one
-(or a sparse one, if only some slots were queried). Products with it cost as much as the number of
-reports; the m x n cells are never materialized.
+has expectation A_ui (Zheng's reports, debiased). Where items are queried in blocks that not every
+user has answered, the fraction is that of the item's block, rho / lift_i. C is a sparse matrix
+minus a matrix of rank one (or a sparse one, if only some slots were queried). Products with it cost
+as much as the number of reports; the m x n cells are never materialized.
 """
 
 from dataclasses import dataclass, replace
@@ -36,7 +37,8 @@ class PresenceMatrix:
 
     `reported`: 1 at each report, shape (users, items). `rated`, `unrated`: P(reported | rated) and
     P(reported | not rated) of each user's channel, shape (users,). `asked`: 1 at each queried slot,
-    or None when all were. `products`: both matrices on an engine, None for this process.
+    or None when all were. `products`: both matrices on an engine, None for this process. `blocks`:
+    the block of each item, shape (items,), None where one fraction holds for all items.
     """
 
     reported: csr_array
@@ -44,6 +46,7 @@ class PresenceMatrix:
     unrated: Doubles
     asked: csr_array | None = None
     products: tuple[CellsOnEngine, CellsOnEngine | None] | None = None
+    blocks: Codes | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -55,6 +58,30 @@ class PresenceMatrix:
         """Queried slots as a fraction of all."""
         m, n = self.shape
         return 1.0 if self.asked is None else self.asked.nnz / (m * n)
+
+    @cached_property
+    def queried_of_blocks(self) -> Doubles:
+        """Queried slots of each user in each block, shape (users, blocks); one block by default."""
+        m, n = self.shape
+        if self.asked is None:
+            return np.full((m, 1), float(n))
+        blocks = np.zeros(n, np.int32) if self.blocks is None else self.blocks
+        ones = np.ones(n, np.float64)
+        indicator = csr_array((ones, (np.arange(n), blocks)), shape=(n, int(blocks.max()) + 1))
+        return np.asarray((self.asked.astype(np.float64) @ indicator).toarray())
+
+    @cached_property
+    def lift(self) -> Doubles:
+        """rho / rho_i, by which an item's reports count more, shape (items,).
+
+        0 for items of a block without answers, which have no reports either.
+        """
+        n = self.shape[1]
+        if self.blocks is None or self.asked is None:
+            return np.ones(n)
+        queried, sizes = self.queried_of_blocks.sum(0), np.bincount(self.blocks)
+        rates = queried / np.maximum(sizes * self.shape[0], 1)
+        return np.where(rates > 0, self.share / np.where(rates > 0, rates, 1), 0)[self.blocks]
 
     @property
     def gain(self) -> Doubles:
@@ -83,7 +110,8 @@ class PresenceMatrix:
     def where(self, keep: NDArray[np.bool_]) -> "PresenceMatrix":
         """Return the rows of some users. `keep`: mask of shape (users,)."""
         queried = None if self.asked is None else self.asked[keep]
-        return PresenceMatrix(self.reported[keep], self.rated[keep], self.unrated[keep], queried)
+        rows = self.reported[keep], self.rated[keep], self.unrated[keep], queried
+        return PresenceMatrix(*rows, blocks=self.blocks)
 
     def on(self, engine: Engine | None, tables: Tables) -> "PresenceMatrix":
         """Return the matrix with products on an engine; results are identical.
@@ -108,7 +136,7 @@ class PresenceMatrix:
 
     def over_items(self, x: Doubles) -> Doubles:
         """Return C x for x of shape (items,) or (items, d)."""
-        reported, queried = self.operands
+        x, (reported, queried) = self._lifted(x), self.operands
         silent = np.broadcast_to(x.sum(0), (self.shape[0], *x.shape[1:]))
         return self._decoded(reported @ x, silent if queried is None else queried @ x)
 
@@ -117,11 +145,11 @@ class PresenceMatrix:
         up, down = _scaled(x, self.gain), _scaled(x, self.gain * self.unrated)
         reported, queried = self.operands
         silent = down.sum(0) if queried is None else queried.T @ down
-        return np.asarray(reported.T @ up - silent, np.float64)
+        return self._lifted(np.asarray(reported.T @ up - silent, np.float64))
 
     def squares_over_items(self, x: Doubles) -> Doubles:
         """Return sum_i C_ui^2 x_i for x of shape (items,), shape (users,)."""
-        reported, queried = self.operands
+        x, (reported, queried) = self._lifted(self._lifted(x)), self.operands
         silent = np.full(self.shape[0], x.sum()) if queried is None else queried @ x
         at_silence = (self.unrated * self.gain) ** 2
         return np.asarray((reported @ x) * (self.entry**2 - at_silence) + silent * at_silence)
@@ -133,7 +161,7 @@ class PresenceMatrix:
         filled = _filled(self.asked, some, rows.shape, down.astype(np.float32), 0.0)
         each = np.repeat(np.arange(len(up)), np.diff(rows.indptr))
         filled[each, rows.indices] = up.astype(np.float32)[each]
-        return filled
+        return filled if self.blocks is None else filled * self.lift.astype(np.float32)
 
     def unowned(self, scores: Floats, some: slice | Codes) -> Floats:
         """Return s / (s l + 1 - s): scores corrected for each slot's own report.
@@ -159,7 +187,7 @@ class PresenceMatrix:
     @cached_property
     def of_items(self) -> Doubles:
         """Ratings per item: debiased, then shrunk to the average item by the noise."""
-        noise = np.full(self.shape[1], self.variance.sum())
+        noise = self.lift * self.variance.sum()
         return _shrunk(self.over_people(np.ones(self.shape[0])), noise)
 
     @property
@@ -175,7 +203,7 @@ class PresenceMatrix:
         about equal size everywhere. Without noise they are the numbers of ratings.
         """
         people = self.of_people + self.variance * self.shape[1] + DAMPING
-        return people, self.of_items + self.variance.sum() + DAMPING
+        return people, self.of_items + self.lift * self.variance.sum() + DAMPING
 
     @property
     def noisy(self) -> bool:
@@ -216,6 +244,9 @@ class PresenceMatrix:
         """Noise of one entry of `normalized`: sqrt(1 / (ratings + noise of C))."""
         expected = self.total + self.shape[1] * float(self.variance.sum())
         return float((self.share * expected) ** -0.5)
+
+    def _lifted(self, x: Doubles) -> Doubles:
+        return x if self.blocks is None else _scaled(x, self.lift)
 
     def _decoded(self, reported: Doubles, queried: Doubles) -> Doubles:
         return np.asarray(

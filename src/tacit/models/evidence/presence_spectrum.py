@@ -60,7 +60,7 @@ class Spectrum:
         rated; the result is at least a tenth of activity times popularity.
         """
         denoised = shrunk(self.values, matrix)
-        entries = matrix.entry[users] if entries is None else entries
+        entries = matrix.entry[users] * matrix.lift[items] if entries is None else entries
         ratio = denoised / self.values
         roots = [np.sqrt(degree) for degree in matrix.degrees]
         left, right = self.people * denoised * roots[0][:, None], self.items * roots[1][:, None]

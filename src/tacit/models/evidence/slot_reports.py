@@ -51,7 +51,7 @@ def decode(data: Evidence) -> Decoded:
         return Decoded(g[data.symbols], noise, np.zeros(len(data.user_ids)))
     g, noise, unrated = _unbiased(data, data.hidden)
     rated, share = data.hidden.rated, data.presence.share
-    per_report = g[data.symbols] / (rated * share)[data.user_of]
+    per_report = g[data.symbols] / (rated * share)[data.user_of] * data.presence.lift[data.item_of]
     slots = unrated * data.hidden.unrated / (rated**2 * share)
     return Decoded(per_report, noise / float(np.mean(rated * share)), slots)
 

@@ -111,7 +111,7 @@ def _sides(data: Evidence, reports: Decoded) -> tuple[_Side, _Side]:
     (m, n), spread = seen.shape, (0.1 * range_) ** 2
     people = np.bincount(data.user_of, reports.values, m).astype(np.float64)
     items = np.bincount(data.item_of, reports.values, n).astype(np.float64)
-    around = reports.unrated * n, np.full(n, reports.unrated.sum())
+    around = reports.unrated * n, seen.lift * reports.unrated.sum()
     counts = seen.of_people, seen.of_items
     return (
         _Side(people, counts[0], around[0] + counts[0] * one, spread, np.zeros(m)),

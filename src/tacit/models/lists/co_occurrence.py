@@ -8,7 +8,8 @@ two of them are sampled together slightly less often than independent ones:
 
     E[asked_i asked_j] = (K / n)^2 b,    b = n (K - 1) / (K (n - 1)),
 
-and G is divided by b.
+and G is divided by b. Where items are queried in blocks that not every user has answered, this is
+done per pair of blocks (`exact_block_factors`).
 
 Sums of C_ui C_uj over users, block by block of items, from pair counts.
 
@@ -187,7 +188,11 @@ def co_occurrence(presence: PresenceMatrix, engine: Engine, tables: Tables) -> C
 
     Raises `RequestError` if each user has one queried slot, which carries no information on pairs.
     """
-    gram = pair_sums(presence, engine, tables) / sampled_together(presence)
+    gram = pair_sums(presence, engine, tables)
+    if presence.blocks is None:
+        gram /= sampled_together(presence)
+    else:
+        gram *= block_factors(presence)
     people = presence.shape[0]
     np.fill_diagonal(gram, presence.over_people(np.ones(people)))
     variance = float(presence.variance.sum()) / presence.share
@@ -208,6 +213,40 @@ def sampled_together(presence: PresenceMatrix) -> float:
             "have one; sample more slots, or choose the popularity model."
         )
     return n * (queried - 1) / (queried * (n - 1)) if n > 1 else 1.0
+
+
+def block_factors(presence: PresenceMatrix) -> Doubles:
+    """Return lift_i lift_j / b_ij, damped, for items in blocks; shape (items, items).
+
+    The factor makes an entry unbiased, and multiplies the variance of its noise by about itself.
+    Where it exceeds 1, its root is returned: noise is then as large as `_edge` assumes, and the
+    items of a block that few users have answered count as less related than they are. The factor
+    is 0 for pairs of which no user was queried about both.
+
+    Raises `RequestError` as `co_occurrence`.
+    """
+    assert presence.blocks is not None, "the reports have no blocks"
+    sampled_together(presence)
+    exact = exact_block_factors(presence)
+    damped = np.where(exact > 1, np.sqrt(exact), exact)
+    return damped[np.ix_(presence.blocks, presence.blocks)]
+
+
+def exact_block_factors(presence: PresenceMatrix) -> Doubles:
+    """Return lift lift' / b for pairs of blocks, shape (blocks, blocks).
+
+    With N_ub queried slots of user u in block b, of n_b, both items of a pair are queried with the
+    frequency sum_u N_ub N_uc / (m n_b n_c), or sum_u N_ub (N_ub - 1) / (m n_b (n_b - 1)) within a
+    block. The factor is the squared overall fraction over this frequency.
+    """
+    blocks = np.zeros(presence.shape[1], np.int32) if presence.blocks is None else presence.blocks
+    queried, m = presence.queried_of_blocks, presence.shape[0]
+    sizes = np.bincount(blocks, minlength=queried.shape[1]).astype(np.float64)
+    pairs = queried.T @ queried - np.diag(queried.sum(0))
+    possible = m * (np.outer(sizes, sizes) - np.diag(sizes))
+    rates = np.divide(pairs, possible, out=np.zeros_like(pairs), where=possible > 0)
+    share = np.full_like(rates, presence.share**2)
+    return np.divide(share, rates, out=np.zeros_like(rates), where=rates > 0)
 
 
 def _edge(presence: PresenceMatrix, gram: Doubles) -> float:

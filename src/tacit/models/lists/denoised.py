@@ -115,7 +115,7 @@ class ScaledPresence:
 
     def over_items(self, x: Floats) -> Floats:
         """Return B x, shape (users, K)."""
-        scaled, (reported, queried) = _scaled(x, self.items), self.presence.operands
+        scaled, (reported, queried) = _scaled(x, self._columns), self.presence.operands
         silent = scaled.sum(0)[None] if queried is None else queried @ scaled
         return _scaled(reported @ scaled, self._up) - _scaled(silent, self._down)
 
@@ -123,7 +123,11 @@ class ScaledPresence:
         """Return B' x, shape (items, K)."""
         (reported, queried), down = self.presence.operands, _scaled(x, self._down)
         silent = down.sum(0)[None] if queried is None else queried.T @ down
-        return _scaled(reported.T @ _scaled(x, self._up) - silent, self.items)
+        return _scaled(reported.T @ _scaled(x, self._up) - silent, self._columns)
+
+    @cached_property
+    def _columns(self) -> Doubles:
+        return self.items * self.presence.lift
 
     @cached_property
     def _up(self) -> Doubles:

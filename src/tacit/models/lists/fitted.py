@@ -283,18 +283,25 @@ class FittedLists:
         """Return popularity + C W for some users, W without its diagonal if C is noisy."""
         presence, popularity = self.presence, weights.popularity
         up = presence.gain[some].astype(np.float32)[:, None]
-        reported = weights.scores(presence.reported[some].astype(np.float32))
+        reported = weights.scores(self._lifted(presence.reported[some]))
         scores = (reported - popularity) * up + popularity
         if not presence.protected:
             return scores
         everything = csr_array(np.ones((1, presence.shape[1]), np.float32))
-        queried = everything if presence.asked is None else presence.asked[some].astype(np.float32)
+        queried = everything if presence.asked is None else self._lifted(presence.asked[some])
         silent = weights.scores(queried) - popularity
         down = up * presence.unrated[some].astype(np.float32)[:, None]
         scores -= silent * down
         if weights.directions is not None:
             scores -= presence.dense(some) * weights.directions.diagonal
         return np.asarray(scores, np.float32)
+
+    def _lifted(self, rows: csr_array) -> csr_array:
+        """Return rows of 0 and 1, in which an item counts by the queried fraction of its block."""
+        light = csr_array(rows.astype(np.float32))
+        if self.presence.blocks is not None:
+            light.data = self.presence.lift.astype(np.float32)[light.indices]
+        return light
 
 
 def distinguishing(scores: Floats) -> Floats:

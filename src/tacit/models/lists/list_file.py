@@ -40,6 +40,7 @@ def to_arrays(parts: ListParts) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {"rated": presence.rated, "unrated": presence.unrated}
     arrays |= _slots("reported", presence.reported)
     arrays |= {} if presence.asked is None else _slots("asked", presence.asked)
+    arrays |= {} if presence.blocks is None else {"blocks": presence.blocks}
     arrays |= _weights("device", weights)
     return arrays | ({} if provider is None else _weights("provider", provider))
 
@@ -56,7 +57,10 @@ def from_arrays(arrays: Arrays, shape: tuple[int, int]) -> ListParts:
         _checked(left, "rated", np.float64, shape[:1]),
         _checked(left, "unrated", np.float64, shape[:1]),
         queried,
+        blocks=_checked(left, "blocks", np.int32, shape[1:]) if "blocks" in left else None,
     )
+    if presence.blocks is not None and (presence.blocks < 0).any():
+        raise DataError("blocks must be numbers from 0 on")
     p, q = presence.rated, presence.unrated
     if not ((q >= 0) & (q < p) & (p <= 1)).all():
         raise DataError("rated and unrated must be probabilities, the first the larger one")
