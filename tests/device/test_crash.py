@@ -66,15 +66,25 @@ class Middleware(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def door(ask):
+def door(ask, growing):
     """Opens a recording server that asks a task; gives it and its URL."""
     opened = []
+
+    def chain(url):
+        """Three blocks, which open while the device lives, and three generations of them."""
+        changes = {"provider": url, "window": 20, "epoch_seconds": 60}
+        first = growing("catalogue", items=range(200), limit=300, renewals=(90, 200), **changes)
+        second = first.extended(range(200, 250), open_from=40)
+        return second.extended(range(250, 300), open_from=120)
 
     def made(plan):
         server = ThreadingHTTPServer(("127.0.0.1", 0), Middleware)
         server.daemon_threads, server.lock = True, threading.Lock()
         url = f"http://127.0.0.1:{server.server_port}"
-        server.collector = FakeCollector([ask(plan, items=range(400), window=20, provider=url)])
+        task = (
+            chain(url) if plan == "blocks" else ask(plan, items=range(400), window=20, provider=url)
+        )
+        server.collector = FakeCollector([task])
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         opened.append(server)
         return server, url
@@ -110,9 +120,10 @@ def remains(store, folder):
     db = sqlite3.connect(folder / store.name)
     assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     begun = db.execute("SELECT 1 FROM sqlite_master").fetchone()
-    queries = (
-        "SELECT spent FROM person", "SELECT id FROM report", "SELECT place, symbol FROM answer"
-    )  # fmt: skip
+    queries = ["SELECT spent FROM person", "SELECT id FROM report"]
+    is_former = begun and db.execute("PRAGMA user_version").fetchone() == (FORMER,)
+    blocks = "" if is_former else " UNION ALL SELECT place, symbol FROM block"
+    queries.append(f"SELECT place, symbol FROM answer{blocks}")
     rows = [db.execute(query).fetchall() if begun else [] for query in queries]
     db.close()
     with closing(Store(folder / store.name, LIMIT)) as copy:
@@ -149,6 +160,7 @@ def former(store, document):
                 provider TEXT NOT NULL, document BLOB NOT NULL);
             INSERT INTO old SELECT number, question, provider, x'{document.hex()}' FROM task;
             DROP TABLE task; ALTER TABLE old RENAME TO task; DROP TABLE erasure;
+            DROP TABLE block; DROP TABLE chain;
             PRAGMA user_version = {FORMER}; COMMIT;""")
     db.close()
 
@@ -188,6 +200,16 @@ def test_kills(door, tmp_path, plan, kills):
     seen, spent, _ = killed(door, tmp_path, plan, kills)
     assert seen > 0
     assert spent > 10 * COST
+
+
+@pytest.mark.long
+def test_kills_of_a_device_that_answers_block_by_block(door, tmp_path):
+    """The limit is paid for once, and no block is answered twice in a generation."""
+    seen, spent, collector = killed(door, tmp_path, "blocks", 50)
+    assert spent == 3 * 300 * COST
+    growth = collector.tasks[0].growth
+    answered = {(r["key"], growth.generation(r["epoch"])) for r in collector.reports}
+    assert len(answered) == seen > 3
 
 
 @pytest.mark.long
