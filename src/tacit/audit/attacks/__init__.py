@@ -10,6 +10,7 @@ from typing import Any
 from tacit import registry
 from tacit.audit.attacks.attribute import Attribute
 from tacit.audit.attacks.averaging import Averaging
+from tacit.audit.attacks.changes import Changes
 from tacit.audit.attacks.exposure import Exposure
 from tacit.audit.attacks.linkage import Linkage, TwoTasks
 from tacit.audit.attacks.membership import Membership
@@ -24,6 +25,7 @@ _MEMBERS: tuple[AbstractAttack, ...] = (
     Reconstruction(),
     Order(),
     Averaging(),
+    Changes(),
     Attribute(),
     Membership(),
     Exposure(),
