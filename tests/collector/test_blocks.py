@@ -16,7 +16,7 @@ from tacit.collector.administration.stored_rows import export, verify
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.slot_codec import pack_block, unpack_block
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 from tacit.labels.label import of_task
 from tacit.wire.catalogue import WORD
 from tacit.wire.report import Report, block_key, block_report_id
@@ -239,6 +239,22 @@ def test_the_guarantee_is_that_of_the_longest_chain(first):
         assert "added items 1 times, 41 in all" in label.leaves
         assert ("400, 800 days" in label.leaves) == bool(renewals)
     assert task.growth.blocks[0].threshold == WORD // 4
+
+
+def test_a_device_of_a_chain_is_erased(first, shop, clock, tmp_path):
+    """Under the name of the first task, and without a refund: a new chain is paid for again."""
+    task = first().extended([100], open_from=20)
+    shop.serve(task)
+    me = shop.device()
+    assert me.sync().stored >= 1
+    assert me.erase().erased == 1
+    assert me.ledger.spent == 60 * 10**9
+    with pytest.raises(RequestError, match="has no reports yet"):
+        stored(tmp_path)
+    clock.now += DAY
+    assert me.sync().stored >= 1
+    assert me.ledger.spent == 120 * 10**9
+    assert len({user for user, _ in stored(tmp_path)[0]}) == 1
 
 
 def test_a_task_without_blocks_is_answered_as_before(ask, shop, clock):

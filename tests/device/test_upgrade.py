@@ -9,13 +9,14 @@ import gc
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fake_collector import FakeCollector
 
-from tacit.device.store import FORMAT, Store
+from tacit.device.store import BEFORE_BLOCKS, FORMAT, Store
 from tacit.errors import DataError
 from tacit.wire.task import loads
 
@@ -192,3 +193,23 @@ def test_a_store_of_tomorrow_is_refused(left, tmp_path):
     db.close()
     with pytest.raises(DataError, match=r"not a store of this version \(another format\)"):
         Store(tmp_path / "other.db", 1)
+
+
+@pytest.mark.parametrize("plan", ["rated", "catalogue"])
+def test_a_store_from_before_blocks_is_upgraded(collector, device, clock, tmp_path, plan):
+    asks, path = collector(plan), tmp_path / "me.db"
+    with device(asks, path) as mine:
+        mine.rate(101, 4)
+        mine.sync()
+        before, spent = mine.export(), mine.ledger.spent
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            f"DROP TABLE block; DROP TABLE chain; PRAGMA user_version = {BEFORE_BLOCKS}"
+        )
+    clock.epoch(1)
+    with device(asks, path, words=no_word) as mine:
+        assert (mine.export(), mine.ledger.spent) == (before, spent)
+        mine.sync()
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+        assert db.execute("SELECT * FROM chain UNION SELECT task, row FROM block").fetchall() == []
