@@ -447,7 +447,8 @@ def _fields(document: bytes) -> dict[str, Any]:
     keys = FORMATS.get(format) if isinstance(format, str) else None
     if isinstance(value, dict) and keys is None:
         raise DataError(
-            f"The format of a task must be {' or '.join(FORMATS)}, got {strict.brief(format)!r}."
+            f"The format of a task must be one of {', '.join(FORMATS)}, got "
+            f"{strict.brief(format)!r}."
         )
     return strict.fields(value, WHAT, keys or (), (UNCOVERED,))
 
