@@ -228,3 +228,18 @@ def test_erasure_deletes_the_bundle_and_answers_no_task_twice(device, tmp_path):
 def test_items_must_be_a_collection(device):
     with pytest.raises(RequestError, match="collection of item ids"):
         device(FakeShuffler()).sync("100")
+
+
+def test_between_tasks_a_device_says_that_it_is_ready(device):
+    """Whatever its items: nothing is drawn, and the body is empty."""
+    shuffler = FakeShuffler()
+    for items in ([], ITEMS):
+        mine = device(shuffler)
+        mine.sync(items)
+        assert mine.ledger.spent == 0
+    assert shuffler.asked == ["/v1/register", "/v1/ready"] * 2
+    shuffler.add(FIRST)
+    mine = device(shuffler)
+    mine.sync([])
+    mine.sync([])
+    assert shuffler.asked[4:].count("/v1/ready") == 0

@@ -66,6 +66,9 @@ class FakeShuffler:
         self.asked.append(path)
         if path == "/v1/register":
             return Answer(200, self.register.document)
+        if path == "/v1/ready":
+            assert (method, body) == ("POST", b"")
+            return Answer(200)
         address = path.split("/")[3]
         if method == "GET":
             return Answer(200, self.tasks[address].document)

@@ -101,9 +101,9 @@ class Shuffling:
         wait_until(lambda: self.clock.reads > before + 3)
 
     def rows(self):
-        """Stored bundles."""
+        """Stored bundles of the first task."""
         with closing(SqliteReader(str(self.folder / STORE))) as reader:
-            return [row for rows in reader.scan(1) for row in rows]
+            return [row for rows in reader.scan(2) for row in rows]
 
     def files(self) -> bytes:
         """The content of all files, after the bundles were deleted."""

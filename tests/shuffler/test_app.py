@@ -262,3 +262,23 @@ def test_a_damaged_register_is_refused(shuffling):
     path.write_bytes(path.read_bytes() * 2)
     with pytest.raises(DataError, match="line 2"):
         shuffling.start()
+
+
+def test_people_say_once_per_task_that_they_are_ready(shuffling):
+    """The shuffler publishes their number alone, and a task starts the count anew."""
+    shuffling.start()
+    for person in (0, 1, 2, 0, 1):
+        with shuffling.device(person) as device:
+            device.sync(TASK.items)
+            assert device.ledger.spent == 0
+    assert shuffling.client.post("/v1/ready").status_code == 401
+    assert shuffling.client.get("/v1/ready").json() == {"ready": 3}
+    shuffling.stop()
+    shuffling.start(TASK)
+    assert shuffling.client.get("/v1/ready").json() == {"ready": 0}
+    assert shuffling.send(TASK, bundle(0)).status_code == 200
+    assert shuffling.client.get("/v1/ready").json() == {"ready": 0}
+    shuffling.close(TASK)
+    with shuffling.device(0) as device:
+        device.sync([])
+    assert shuffling.client.get("/v1/ready").json() == {"ready": 1}

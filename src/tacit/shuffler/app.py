@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from tacit.collector.http.admission import Bodies, check_media
-from tacit.collector.http.app import EXCEPTION_HANDLERS, FOR_EVER, meanwhile
+from tacit.collector.http.app import A_MINUTE, EXCEPTION_HANDLERS, FOR_EVER, meanwhile
 from tacit.collector.http.middleware import SecurityHeaders
 from tacit.collector.http.upload import MOST_WAITING
 from tacit.collector.ingest import problems
@@ -106,6 +106,19 @@ class ShufflerRoutes:
             raise ProblemError(CONFLICT)
         return JSONResponse({})
 
+    async def say_ready(self, request: Request) -> Response:
+        """POST /v1/ready; raises `ProblemError` without a valid token."""
+        identity = await self._people.admit(dict(request.scope["headers"]))
+        try:
+            await self._shuffler.add_ready(self._writer, identity)
+        except StoreError:
+            raise ProblemError(problems.UNAVAILABLE) from None
+        return JSONResponse({})
+
+    async def count_ready(self, request: Request) -> Response:
+        """GET /v1/ready"""
+        return JSONResponse({"ready": await self._shuffler.ready()}, headers=A_MINUTE)
+
     async def batch(self, request: Request) -> Response:
         """GET /v1/tasks/{task}/batch; raises `ProblemError` without a batch, or a valid token."""
         path = await self._released(request)
@@ -134,6 +147,8 @@ class ShufflerRoutes:
         batch = "/v1/tasks/{task}/batch"
         return [
             Route("/v1/register", self.register),
+            Route("/v1/ready", self.count_ready),
+            Route("/v1/ready", self.say_ready, methods=["POST"]),
             Route("/v1/tasks/{task}", self.task),
             Route("/v1/tasks/{task}/bundles", self.bundle, methods=["POST"]),
             Route(batch, self.batch),

@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 
 STORE, REGISTER = "bundles.db", "register.jsonl"
 """Files in the folder of a shuffler."""
+READY = b"tacit-ready-1"
+"""Document under which the store has the names of people who are ready for the next task."""
 RETENTION_DAYS = 30
 """Days after closing when a batch that the provider did not delete is deleted."""
 
@@ -49,6 +51,7 @@ class Shuffler:
         self._files = BatchFiles(folder)
         self._tasks: dict[str, ShuffledTask] = {}
         self._numbers: dict[str, int] = {}
+        self._ready = 0
         self._closing: set[str] = set()
         self._deleted: set[str] = set()
 
@@ -68,6 +71,7 @@ class Shuffler:
         Raises `RequestError` for tasks of several providers, for a second open one, for a new task
         that is closed already, and for a register and a store that do not match.
         """
+        self._ready = store.hold(READY).number
         for held in store.tasks():
             with suppress(TacitError):  # an obsolete format
                 self._hold(store, loads(held.document))
@@ -82,6 +86,8 @@ class Shuffler:
                 self._register.add(
                     lambda lines, task=task: lines.add_task(task.address, task.provider)
                 )
+                for byte in range(256):  # people are ready for one task
+                    store.forget(self._ready, 0, byte)
 
     def open_task(self, address: str) -> ShuffledTask | None:
         """Return a task that accepts bundles; None for an unknown or a closed one."""
@@ -96,12 +102,24 @@ class Shuffler:
 
         Raises `StoreError` if it is not stored.
         """
-        # The name depends on the task, so that names of two tasks cannot be compared. It is deleted
-        # with the bundle.
-        name = sha256(b"tacit-bundle-1\n" + task.address.encode() + identity).digest()[:16]
+        name = _name(task.address.encode(), identity)
         row = StoredReport(name, self._numbers[task.address], 0, 0, name, bundle)
         (outcome,) = await writer.put([row])
         return outcome
+
+    async def add_ready(self, writer: Writer, identity: bytes) -> None:
+        """Store that a token's holder is ready for the next task. Raises `StoreError` if not."""
+        name = _name(self.register.head.encode(), identity)
+        await writer.put([StoredReport(name, self._ready, 0, 0, name, b"1")])
+
+    async def ready(self) -> int:
+        """Return the number of people who are ready for the next task."""
+
+        def counted() -> int:
+            with closing(SqliteReader(str(self._folder / STORE))) as reader:
+                return sum(count for each, _, count in reader.counts() if each == self._ready)
+
+        return await asyncio.to_thread(counted)
 
     def batch(self, address: str) -> Path | None:
         """Return the file of a released batch; None if not released, or deleted."""
@@ -185,6 +203,14 @@ class Shuffler:
             )
         if not self.register.is_listed(task.address) and task.closes <= self.clock():
             raise RequestError("The shuffled task is closed already; write a new one.")
+
+
+def _name(context: bytes, identity: bytes) -> bytes:
+    """Return the name of a token's holder in a context: names of two contexts are not comparable.
+
+    It is deleted with the row that it is in.
+    """
+    return sha256(b"tacit-bundle-1\n" + context + identity).digest()[:16]
 
 
 def _bundles(reader: SqliteReader, number: int) -> Iterator[bytes]:

@@ -130,6 +130,8 @@ class ShuffledClient:
     def sync(self, items: Iterable[Item]) -> SyncOutcome:
         """Answer the provider's open task, if it was not answered yet, and send pending bundles.
 
+        Between two tasks, it reports to the shuffler that this device is ready for the next one.
+
         `items`: ids of all items of the user, whatever the task. Call it on a schedule that does
         not depend on them. A task is answered once, with the items of that moment, and its bundle
         cannot be withdrawn.
@@ -150,6 +152,9 @@ class ShuffledClient:
         """Return the provider's verified open task; None without one that is to be answered."""
         document = self._documents.get("/v1/register", register.LONGEST)
         address = None if document is None else self._listed(document)
+        if document is not None and address is None:
+            # Participation without data, for the provider to plan with. Nothing depends on it.
+            self._transport("POST", "/v1/ready", b"")
         if address is None or self._one("SELECT 1 FROM shuffled WHERE address = ?", address):
             return None
         document = self._documents.get(f"/v1/tasks/{address}", shuffled_task.LONGEST)
