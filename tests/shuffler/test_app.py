@@ -282,3 +282,18 @@ def test_people_say_once_per_task_that_they_are_ready(shuffling):
     with shuffling.device(0) as device:
         device.sync([])
     assert shuffling.client.get("/v1/ready").json() == {"ready": 1}
+
+
+def test_a_clock_that_cannot_be_saved_does_not_stop_closing(shuffling, monkeypatch, caplog):
+    shuffling.start(TASK)
+    shuffling.stop()
+
+    def failing(self, now, limit):
+        raise OSError("a message with a secret")
+
+    shuffling.start()
+    monkeypatch.setattr(SqliteStore, "keep_clock", failing)
+    monkeypatch.setattr("tacit.shuffler.shuffler.SAVE_SECONDS", 0.0)
+    wait_until(lambda: "A task could not be closed yet: OSError." in caplog.text)
+    assert shuffling.close(TASK).bundles == 0
+    assert "secret" not in caplog.text

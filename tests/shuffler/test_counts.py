@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from shuffled_tasks import item_task
 
-from tacit.device.shuffled.sealing import sealed_bundle
+from tacit.device.shuffled.sealing import seal, sealed_bundle
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.shuffler.batch_files import BatchFiles
 from tacit.shuffler.counts import BucketCounts, ShufflerSession, load_counts, open_batch
@@ -86,3 +86,25 @@ def test_an_unreachable_shuffler_is_named():
     session = ShufflerSession(item_task(shuffler="http://127.0.0.1:9"), "token")
     with pytest.raises(RequestError, match="cannot be reached"):
         session.closing()
+
+
+def test_a_hostile_device_weighs_at_most_its_messages(batch, bundles):
+    """All messages of one bundle in one bucket: M + D, whatever the shuffler and provider do."""
+    usual = open_batch(batch(), TASK, KEY).counts
+    size = TASK.round.messages + TASK.round.dummies
+    hostile = b"".join(seal([5] * size, KEY.public, TASK.address))
+    counts = open_batch(batch(*bundles, hostile), TASK, KEY).counts
+    assert (counts - usual).tolist() == [0] * 5 + [size] + [0] * 22
+
+
+def test_forged_messages_are_not_counted(batch, bundles):
+    """Of no key, of another task, of a bucket that does not exist."""
+    usual = open_batch(batch(), TASK, KEY).counts
+    size = TASK.round.messages + TASK.round.dummies
+    forged = (
+        b"".join(seal([28] * size, KEY.public, TASK.address)),
+        b"".join(seal([5] * size, KEY.public, "0" * 64)),
+        b"".join(seal([5] * size, TaskKey.generate().public, TASK.address)),
+        bytes(range(256)) * 8 + bytes(TASK.bundle_bytes - 2048),
+    )
+    assert (open_batch(batch(*bundles, *forged), TASK, KEY).counts == usual).all()

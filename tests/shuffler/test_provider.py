@@ -21,7 +21,7 @@ from tacit.shuffler.counts import load_counts
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.list_model import ListModel
 
-PEOPLE = 25
+PEOPLE, MANY = 25, 2_000
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def world(tmp_path):
     key.save(tmp_path / "films.key")
     (tmp_path / "films.json").write_bytes(task.document)
     (tmp_path / "shuffler").mkdir()
-    people = Enrolment([sha256(f"p{each}".encode()).hexdigest() for each in range(PEOPLE)], 1)
+    people = Enrolment([sha256(f"p{each}".encode()).hexdigest() for each in range(MANY)], 1)
     provider = Enrolment([sha256(PROVIDER_TOKEN.encode()).hexdigest()], 1)
     app = application(tmp_path / "shuffler", [task], people, provider, clock=clock, every=0.01)
     with served(app, port):
@@ -111,3 +111,18 @@ def test_a_batch_that_was_not_released_is_reported(world, run, tmp_path):
     )  # fmt: skip
     wait_until(lambda: "not released: it had 3 bundles" in " ".join(run(*count)[2].split()))
     assert (tmp_path / "films.key").exists()
+
+
+@pytest.mark.long
+def test_counts_of_two_thousand_devices(world, run, tmp_path):
+    task, clock = world
+    expected = sum(answer(task, clock, person) for person in range(MANY))
+    clock.now = task.closes
+    count = (
+        "shuffled", "count", tmp_path / "films.json", "--key", tmp_path / "films.key",
+        "-o", tmp_path / "counts.json", "--token", PROVIDER_TOKEN,
+    )  # fmt: skip
+    wait_until(lambda: run(*count)[0] == 0)
+    counts = load_counts(tmp_path / "counts.json")
+    assert counts.bundles == MANY
+    assert (counts.counts == expected).all()

@@ -8,11 +8,12 @@ repeated, with the same batch. A batch below the least number of bundles is neve
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from tacit.collector.ingest.clock import DAYS, TrustedClock
 from tacit.collector.ingest.writer import Writer
@@ -51,7 +52,7 @@ class Shuffler:
         self._files = BatchFiles(folder)
         self._tasks: dict[str, ShuffledTask] = {}
         self._numbers: dict[str, int] = {}
-        self._ready = 0
+        self._ready, self._saved = 0, -SAVE_SECONDS
         self._closing: set[str] = set()
         self._deleted: set[str] = set()
 
@@ -138,26 +139,24 @@ class Shuffler:
 
         Nothing is closed or deleted while the clock is not trusted. After an error it is retried.
         """
-        saved = -SAVE_SECONDS
         while True:
-            if monotonic() >= saved + SAVE_SECONDS:
-                saved = monotonic()
-                await writer.run(lambda store: self.clock.keep(store, self.clock()))
+            await _attempt(self._save_clock(writer))
             for task in list(self._tasks.values()):
-                now = self.clock()
-                try:
-                    if self.clock.trusted and now >= task.closes:
-                        await self._close(writer, task)
-                    if self.clock.trusted and now >= task.closes + RETENTION_DAYS * DAY:
-                        self.delete(task.address)
-                except Exception as error:
-                    cause = type(error).__name__  # messages may contain the input
-                    log.warning(
-                        "A task could not be closed yet: %s.",
-                        cause,
-                        extra={"event": "closing-failed", "cause": cause},
-                    )
+                await _attempt(self._finish(writer, task))
             await asyncio.sleep(every)
+
+    async def _save_clock(self, writer: Writer) -> None:
+        if monotonic() >= self._saved + SAVE_SECONDS:
+            now = self.clock()
+            self.clock.hear(await writer.run(lambda store: self.clock.keep(store, now)))
+            self._saved = monotonic()
+
+    async def _finish(self, writer: Writer, task: ShuffledTask) -> None:
+        now = self.clock()
+        if self.clock.trusted and now >= task.closes:
+            await self._close(writer, task)
+        if self.clock.trusted and now >= task.closes + RETENTION_DAYS * DAY:
+            self.delete(task.address)
 
     async def _close(self, writer: Writer, task: ShuffledTask) -> None:
         address, number = task.address, self._numbers[task.address]
@@ -203,6 +202,19 @@ class Shuffler:
             )
         if not self.register.is_listed(task.address) and task.closes <= self.clock():
             raise RequestError("The shuffled task is closed already; write a new one.")
+
+
+async def _attempt(work: Coroutine[Any, Any, None]) -> None:
+    """Log an error, after which the same work is attempted again later."""
+    try:
+        await work
+    except Exception as error:
+        cause = type(error).__name__  # messages may contain the input
+        log.warning(
+            "A task could not be closed yet: %s.",
+            cause,
+            extra={"event": "closing-failed", "cause": cause},
+        )
 
 
 def _name(context: bytes, identity: bytes) -> bytes:

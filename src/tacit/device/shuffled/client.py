@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self
 
@@ -33,8 +34,9 @@ from tacit.privacy.ledger import Ledger, nano
 from tacit.wire.origin import origin_of
 from tacit.wire.shuffled import register
 from tacit.wire.shuffled import task as shuffled_task
-from tacit.wire.shuffled.task import ShuffledTask, loads
+from tacit.wire.shuffled.task import ShuffledTask
 
+_verified = lru_cache(maxsize=4)(shuffled_task.loads)
 MEDIA_TYPE = "application/octet-stream"
 REFUSED = {
     409: "the shuffler has another bundle of this token",
@@ -160,7 +162,7 @@ class ShuffledClient:
         document = self._documents.get(f"/v1/tasks/{address}", shuffled_task.LONGEST)
         if document is None:
             return None
-        task = loads(document, address)
+        task = _verified(document, address)
         if (task.provider, task.shuffler) != (self._origin, self._shuffler):
             raise CertificateError(
                 f"The shuffled task is of {task.provider} by {task.shuffler}, but was received "
@@ -195,7 +197,7 @@ class ShuffledClient:
         """
         document = self._one("SELECT document FROM shuffled WHERE address = ?", task.first)
         is_repeated = self._one("SELECT 1 FROM shuffled WHERE first = ?", task.first)
-        if document and not is_repeated and task.is_announced_by(loads(document)):
+        if document and not is_repeated and task.is_announced_by(_verified(document)):
             return 0
         return nano(task.certificate.replaced)
 
@@ -233,7 +235,7 @@ class ShuffledClient:
         rows = self._store.db.execute(
             "SELECT address, document, bundle FROM shuffled WHERE bundle IS NOT NULL"
         ).fetchall()
-        known = [(address, loads(document), bundle) for address, document, bundle in rows]
+        known = [(address, _verified(document), bundle) for address, document, bundle in rows]
         return [each for each in known if each[1].shuffler == self._shuffler]
 
     def _one(self, query: str, *keys: str | None) -> Any:
