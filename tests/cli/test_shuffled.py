@@ -1,5 +1,7 @@
 """`tacit shuffled`: the commands of a provider that collects shuffled messages."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from tacit.privacy.shuffled_messages import shuffled_epsilon
 from tacit.shuffler.counts import BucketCounts
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.list_model import ListModel
-from tacit.wire.shuffled.task import loads
+from tacit.wire.shuffled.task import loads, pairs_of
 
 
 @pytest.fixture
@@ -120,3 +122,30 @@ def test_counting_requires_a_token_or_a_batch(written, run, tmp_path):
     status, _, notice = run(*count, "--batch", tmp_path / "batch")
     assert (status, "the task requires 5000" in " ".join(notice.split())) == (1, True)
     assert (tmp_path / "films.key").exists()
+
+
+def test_a_plan_is_that_of_its_tasks(run, written):
+    """The same bundle about items as in the task, and a head within the dummies."""
+    shape = ("--items", "100", "--bundles", "5000", "--epsilon", "4", "--messages", "10")
+    status, printed, notice = run("shuffled", "plan", *shape)
+    assert status == 0, notice
+    task = loads(written()[2].read_bytes())
+    (line,) = (each.split() for each in printed.splitlines() if each.split()[:1] == ["4"])
+    first = task.round.messages + task.round.dummies
+    head, pairs = int(line[3]), int(line[4])
+    announced = task.announced
+    assert line[:3] == ["4", "10", str(first)]
+    assert head == 100
+    assert pairs == 10 + math.ceil(announced.dummies * pairs_of(head) / announced.buckets)
+    assert float(line[5]) == round((first + pairs) * 53 / 1000, 1)
+    assert "delta 0.000002" in printed
+    status, printed, _ = run("shuffled", "plan", *shape, "--most-dummies", "30")
+    (line,) = (each.split() for each in printed.splitlines() if each.split()[:1] == ["4"])
+    assert 61 <= int(line[3]) < 100
+    assert int(line[4]) <= 40
+
+
+def test_a_plan_without_integers_is_refused(run):
+    shape = ("--items", "100", "--bundles", "5000", "--epsilon", "4")
+    status, _, notice = run("shuffled", "plan", *shape, "--messages", "1.5")
+    assert (status, "write it as in 30,100" in " ".join(notice.split())) == (1, True)

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import ceil
+from typing import NamedTuple
 
 from tacit.collection.shuffled_plan import ShuffledPlan
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.scale import shortest
-from tacit.wire.shuffled.task import ITEMS, ShuffledTask
+from tacit.wire.report import LONGEST_UPLOAD
+from tacit.wire.shuffled.task import ITEMS, SEALED_BYTES, ShuffledTask, pairs_of
 
 MOST_DUMMIES = 2000
 """Default for the most dummies of a device about pairs."""
@@ -77,3 +79,42 @@ def plain(claim: ShuffledCertificate) -> ShuffledCertificate:
             for key in ("honest", "delta", "replaced", "empty")
         },
     )
+
+
+class BundleSizes(NamedTuple):
+    """Messages of a device in both rounds. `head`: items of the largest head, 0 without pairs."""
+
+    items: int
+    head: int
+    pairs: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of both bundles."""
+        return (self.items + self.pairs) * SEALED_BYTES
+
+
+def bundle_sizes(plan: ShuffledPlan, most_dummies: int = MOST_DUMMIES) -> BundleSizes:
+    """Return the bundles of a plan, with the largest head that a task about pairs may have.
+
+    `most_dummies`: most dummies of a device about pairs.
+    """
+    announced = announced_round(plan, most_dummies)
+    first = plan.only_round() if announced is None else plan.item_round()
+    items = first.messages + first.dummies
+    if announced is None:
+        return BundleSizes(items, 0, 0)
+    head = largest_head(announced, most_dummies, plan.items)
+    return BundleSizes(items, head, announced.messages + dummies_for(announced, pairs_of(head)))
+
+
+def largest_head(announced: ShuffledRound, most_dummies: int, items: int) -> int:
+    """Return the size of the largest head for at most `most_dummies`, that fits in a bundle.
+
+    `items`: size of the catalogue.
+    """
+    most = min(most_dummies, LONGEST_UPLOAD // SEALED_BYTES - announced.messages)
+    size = 1
+    while size < items and dummies_for(announced, pairs_of(size + 1)) <= most:
+        size += 1
+    return size

@@ -24,6 +24,9 @@ Closes = Annotated[
         help="Time at which the batch is closed, in UTC. Required.",
     ),
 ]
+Honest = Annotated[
+    str, typer.Option(help="Least fraction of bundles from devices that follow the protocol.")
+]
 MostDummies = Annotated[
     int,
     typer.Option(min=1, help="Most dummies of a device about pairs, which bounds the head."),
@@ -52,10 +55,7 @@ def task(
     ],
     closes: Closes,
     delta: Annotated[str | None, typer.Option(help="Delta. [.01 over --bundles]")] = None,
-    honest: Annotated[
-        str,
-        typer.Option(help="Least fraction of bundles from devices that follow the protocol."),
-    ] = "0.8",
+    honest: Honest = "0.8",
     messages: Annotated[int, typer.Option(min=1, help="M: most pairs that a device sends.")] = 100,
     most_dummies: MostDummies = 2000,
     name: Annotated[str, typer.Option(help="Title of the task.")] = "Interactions",
@@ -74,7 +74,6 @@ def task(
     """
     from tacit.collection.shuffled_plan import ShuffledPlan
     from tacit.experiments.results import writable
-    from tacit.privacy.shuffled_certificate import LARGEST_DELTA
     from tacit.readers import catalogue
     from tacit.shuffler.task_key import TaskKey
     from tacit.shuffler.tasks import Origins, item_task
@@ -86,7 +85,7 @@ def task(
         messages=messages,
         items=len(ids),
         epsilon=epsilon,
-        delta=str(_TWO_DIGITS.divide(LARGEST_DELTA, bundles)) if delta is None else delta,
+        delta=_delta(bundles) if delta is None else delta,
         bundles=bundles,
         honest=honest,
     )
@@ -102,6 +101,48 @@ def task(
         f"{output}: {len(ids):,} items, {size:,} messages per device, {follows}. "
         f"Address {document.address}. {document.certificate.sentence}"
     )
+
+
+def plan(
+    items: Annotated[int, typer.Option(min=1, help="Number of items. Required.")],
+    bundles: Annotated[
+        int, typer.Option(min=1, help="Least number of bundles in a batch. Required.")
+    ],
+    epsilon: Annotated[str, typer.Option(help="Epsilons in nats per user, such as 1,4. Required.")],
+    messages: Annotated[
+        str, typer.Option(help="M: most pairs that a device sends, such as 30,100.")
+    ] = "30,100",
+    honest: Honest = "0.8",
+    most_dummies: MostDummies = 2000,
+) -> None:
+    """Print the messages and bytes of a device for a shape, before any data are collected.
+
+    Epsilon is for a profile replaced by any other one, and delta is .01 over --bundles. The task
+    about pairs has at most the largest head. Its size is selected from counts.
+
+    Example: tacit shuffled plan --items 3706 --bundles 70000 --epsilon 1,4
+    """
+    from tacit.collection.shuffled_plan import ShuffledPlan
+    from tacit.reporting.table import NOTHING, Table, text
+    from tacit.shuffler.tasks import bundle_sizes
+
+    lines: list[tuple[str, ...]] = []
+    for each in options.names(epsilon):
+        for most in options.numbers(messages, int, "30,100"):
+            shape = ShuffledPlan(
+                messages=most,
+                items=items,
+                epsilon=each,
+                delta=_delta(bundles),
+                bundles=bundles,
+                honest=honest,
+            )
+            sizes = bundle_sizes(shape, most_dummies)
+            pairs = (f"{sizes.head:,}", f"{sizes.pairs:,}") if sizes.head else (NOTHING, NOTHING)
+            lines.append((each, str(most), f"{sizes.items:,}", *pairs, f"{sizes.size / 1000:,.1f}"))
+    heading = ("epsilon per user", "M", "about items", "largest head", "about pairs", "kB")
+    words = f"Messages of a device: {items:,} items, {bundles:,} bundles, delta {_delta(bundles)}"
+    typer.echo(text(Table(words, heading, tuple(lines))))
 
 
 def count(
@@ -218,6 +259,12 @@ def fit(
     options.notice(f"{output}: {fitted.model}. {fitted.guarantee.sentence}")
 
 
+def _delta(bundles: int) -> str:
+    from tacit.privacy.shuffled_certificate import LARGEST_DELTA
+
+    return f"{_TWO_DIGITS.divide(LARGEST_DELTA, bundles):f}"
+
+
 def _seconds(closes: datetime) -> int:
     at = int(closes.replace(tzinfo=UTC).timestamp())
     if at <= time.time():
@@ -225,5 +272,5 @@ def _seconds(closes: datetime) -> int:
     return at
 
 
-for verb in (task, count, pairs, fit):
+for verb in (plan, task, count, pairs, fit):
     app.command()(interruptible(verb))

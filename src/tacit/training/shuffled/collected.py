@@ -17,14 +17,13 @@ from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale
 from tacit.shuffler.counts import BucketCounts
-from tacit.shuffler.tasks import dummies_for, plain
+from tacit.shuffler.tasks import dummies_for, largest_head, plain
 from tacit.training.person.covariance import most_rated
 from tacit.training.person.fitted_model import without_rows
 from tacit.training.person.head_weights import head_weights
 from tacit.training.shuffled.estimates import head_size, item_estimates, pair_estimates
 from tacit.vocabulary import Vocabulary
-from tacit.wire.report import LONGEST_UPLOAD
-from tacit.wire.shuffled.task import ITEMS, PAIRS, SEALED_BYTES, ShuffledTask, pairs_of
+from tacit.wire.shuffled.task import ITEMS, PAIRS, ShuffledTask, pairs_of
 
 
 def pair_task(
@@ -45,7 +44,7 @@ def pair_task(
         people=first.bundles,
         messages=announced.messages,
         density=announced.dummies * task.certificate.devices / announced.buckets,
-        most=_largest_head(announced, most_dummies, len(task.items)),
+        most=largest_head(announced, most_dummies, len(task.items)),
     )
     if pairs_of(size) < announced.buckets:
         return None
@@ -100,15 +99,6 @@ def _about_items(first: BucketCounts) -> ShuffledTask:
     if first.task.about != ITEMS:
         raise RequestError("The first counts must be of a task about items.")
     return first.task
-
-
-def _largest_head(announced: ShuffledRound, most_dummies: int, items: int) -> int:
-    """Return the size of the largest head for at most `most_dummies`, that fits in a bundle."""
-    most = min(most_dummies, LONGEST_UPLOAD // SEALED_BYTES - announced.messages)
-    size = 1
-    while size < items and dummies_for(announced, pairs_of(size + 1)) <= most:
-        size += 1
-    return size
 
 
 def _catalogue(items: Sequence[int | str]) -> Ratings:
