@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tacit.collector.storage.published_models import PublishedModels
 from tacit.privacy.shuffled_messages import shuffled_epsilon
 from tacit.shuffler.counts import BucketCounts
 from tacit.shuffler.task_key import TaskKey
@@ -93,8 +94,14 @@ def test_a_task_about_pairs_and_lists_follow_from_counts(written, run, tmp_path)
     assert pairs.key == TaskKey.load(tmp_path / "pairs.key").public != task.key
     second, model = tmp_path / "second.json", tmp_path / "model"
     second.write_bytes(BucketCounts(pairs, 7_000, np.arange(pairs.round.buckets)).document)
-    status, _, notice = run("shuffled", "fit", first, second, "-o", model)
+    models = PublishedModels(tmp_path / "models")
+    publish = ("--publish", tmp_path / "models")
+    status, _, notice = run("shuffled", "fit", first, second, *publish, "-o", model)
     assert (status, "shuffled-ease" in notice) == (0, True)
+    for each in (task, pairs):
+        assert models.model(models.newest(each.address)) == model.read_bytes()
+        (record,) = models.publications(each.address)
+        assert (record.learner, record.reports) == ("shuffled-ease", 14_000)
     assert len(ListModel.from_bytes(model.read_bytes()).items) == 100
     for wrong in ((first, second, second), (second,), (first, first)):
         assert run("shuffled", "fit", *wrong, "-o", tmp_path / "none")[0] == 1

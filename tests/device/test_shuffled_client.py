@@ -1,10 +1,13 @@
 """A bundle is paid for once, in full, before it is sent, and a retry sends the same bytes."""
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
+from list_models import drawn
 from shuffled_tasks import (
     CLOSES,
     ITEMS,
@@ -15,6 +18,7 @@ from shuffled_tasks import (
     pair_task,
 )  # fmt: skip
 
+from tacit.device.list_profile import ListProfile
 from tacit.device.shuffled.client import ShuffledClient, ShuffledPolicy
 from tacit.device.store import Store, export
 from tacit.device.transport import Answer
@@ -243,3 +247,45 @@ def test_between_tasks_a_device_says_that_it_is_ready(device):
     mine.sync([])
     mine.sync([])
     assert shuffler.asked[4:].count("/v1/ready") == 0
+
+
+class FakeProvider:
+    """A transport to the provider's collector, which serves one model."""
+
+    def __init__(self, document, address=None):
+        self.document, self.asked = document, []
+        self.address = address or sha256(document).hexdigest()
+
+    def __call__(self, method, path, body=None, longest=0):
+        assert (method, body) == ("GET", None)
+        self.asked.append(path)
+        if path.startswith("/v1/models/"):
+            return Answer(200, self.document)
+        return Answer(200, json.dumps({"model": self.address}).encode())
+
+
+def test_a_device_fetches_the_list_of_the_last_released_task(device, tmp_path):
+    model = drawn(len(ITEMS), 0, 2).model
+    provider, shuffler = FakeProvider(model.to_bytes()), FakeShuffler()
+    released, dropped = item_task(name="Old"), item_task(name="New")
+    mine = device(shuffler, tmp_path / "me.db", downloads=provider)
+    mine.sync(ITEMS[:2])
+    with pytest.raises(RequestError, match="No item model"):
+        mine.recommend(ITEMS[:2])
+    for task, batch in ((released, "0" * 64), (dropped, None)):
+        shuffler.register.add_task(task.address, PROVIDER)
+        shuffler.register.add_closing(task.address, Closing(bundles=20, batch=batch))
+    for _ in range(2):
+        mine.sync(ITEMS[:2])
+    newest = f"/v1/tasks/{released.address}/model"
+    assert provider.asked == [newest, f"/v1/models/{provider.address}", newest]
+    assert mine.recommend(ITEMS[:2], 3) == ListProfile(model, ITEMS[:2]).recommend(3)
+
+
+def test_a_changed_or_wrong_model_is_refused(device):
+    shuffler = FakeShuffler()
+    shuffler.register.add_task(FIRST.address, PROVIDER)
+    shuffler.register.add_closing(FIRST.address, Closing(bundles=20, batch="0" * 64))
+    document = drawn(len(ITEMS), 0, 2).model.to_bytes()
+    with pytest.raises(CertificateError, match="changed in transit"):
+        device(shuffler, downloads=FakeProvider(document, "0" * 64)).sync([])

@@ -26,6 +26,7 @@ def test_round_trip(register):
     assert loads(register.document) == register
     assert loads(b"") == Register()
     assert register.open == {FILMS: C}
+    assert register.released == {FILMS: A}
     assert register.closed == {
         A: Closing(bundles=20, batch="d" * 64),
         B: Closing(bundles=3, batch=None),

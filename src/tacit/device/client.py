@@ -191,7 +191,7 @@ class Client:
 
     def fetch_model(self) -> None:
         """Fetch a newer item model, if any, without sending data; `sync` does this, too."""
-        self._documents.fetch_model(self.task)
+        self._documents.fetch_model(self.task.address)
 
     def predict(self, item: Item) -> float:
         """Predict the user's rating of an item, on the device. Raises as `profile`."""
@@ -203,7 +203,7 @@ class Client:
         A list model uses which items are rated, not their ratings, and returns scores. Raises
         `RequestError` without a model, `DataError` for a malformed one.
         """
-        model = self._documents.model(self.task)
+        model = self._documents.model(self.task.scale)
         if isinstance(model, ListModel):
             return ListProfile(model, self.ratings).recommend(n)
         return self._profile(model).recommend(n)
@@ -214,7 +214,7 @@ class Client:
         Raises `RequestError` without a model and for a list model, which has no such row, and
         `DataError` for a malformed model.
         """
-        model = self._documents.model(self.task)
+        model = self._documents.model(self.task.scale)
         if isinstance(model, ListModel):
             raise RequestError(
                 "The provider publishes a list model, which predicts no ratings; use recommend."

@@ -8,6 +8,7 @@ from tacit.device.outbox import WRONG
 from tacit.device.provider import Chance, Provider
 from tacit.device.transport import Transport
 from tacit.errors import CertificateError, DataError, RequestError
+from tacit.scale import RatingScale
 from tacit.wire import replies
 from tacit.wire import task as wire_task
 from tacit.wire.item_model import ItemModel
@@ -53,13 +54,13 @@ class Documents:
         document = known or self.get(f"/v1/tasks/{address}", wire_task.LONGEST)
         return None if document is None else _verified(document, address)
 
-    def fetch_model(self, task: Task) -> None:
-        """Fetch and store the newest item model of the task, unless it is stored already.
+    def fetch_model(self, task: str) -> None:
+        """Fetch and store the newest model of the task at an address, unless it is stored already.
 
         Raises `CertificateError` if it does not match its address.
         """
         known = self._provider.model
-        body = self.get(f"/v1/tasks/{task.address}/model", replies.LONGEST)
+        body = self.get(f"/v1/tasks/{task}/model", replies.LONGEST)
         address = None if body is None else replies.newest_model(body)
         if address is not None and (known is None or known[0] != address):
             document = self.get(f"/v1/models/{address}", LONGEST_MODEL)
@@ -70,11 +71,11 @@ class Documents:
                     )
                 self._provider.keep_model(address, document)
 
-    def model(self, task: Task) -> ItemModel | ListModel:
+    def model(self, scale: RatingScale | None) -> ItemModel | ListModel:
         """Return the stored model, a rating model or a list model.
 
-        Raises `RequestError` if it does not exist, `DataError` if it is malformed or has another
-        rating scale than the task.
+        `scale`: of the task; None for a task that only a list model fits. Raises `RequestError` if
+        it does not exist, `DataError` if it is malformed or has another rating scale.
         """
         known = self._provider.model
         if known is None:
@@ -82,9 +83,9 @@ class Documents:
         if is_list_model(known[1]):
             return ListModel.from_bytes(known[1])
         model = ItemModel.from_bytes(known[1])
-        if model.scale != task.scale:
+        if model.scale != scale:
             raise DataError(
-                f"The item model has the scale {model.scale}, but the task has {task.scale}."
+                f"The item model has the scale {model.scale}, but the task has {scale}."
             )
         return model
 

@@ -238,13 +238,21 @@ def fit(
         list[Path], typer.Argument(help="Counts of the task about items, then those about pairs.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
+    publish: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a collector's published models, from which devices fetch it."),
+    ] = None,
 ) -> None:
     """Fit a list model to the counts of shuffled messages, and write it with its guarantee.
 
-    From one file, the model is popularity. From two, it is EASE, as `shuffled-ease`.
+    From one file, the model is popularity. From two, it is EASE, as `shuffled-ease`. With
+    --publish, devices fetch it from the provider's collector after their next sync. No report is
+    held out, so it is not compared with popularity.
 
-    Example: tacit shuffled fit films-counts.json pairs-counts.json -o model
+    Example: tacit shuffled fit films-counts.json pairs-counts.json --publish models -o model
     """
+    from tacit.collector.storage.publications import Publication
+    from tacit.collector.storage.published_models import PublishedModels
     from tacit.experiments.results import writable
     from tacit.models import list_model
     from tacit.shuffler.counts import load_counts
@@ -254,9 +262,16 @@ def fit(
     if len(counts) > 2:
         raise RequestError(f"COUNTS must be one or two files, got {len(counts)}.")
     writable(output, read=tuple(counts))
-    fitted = fit_counts(*map(load_counts, counts))
-    write_whole(output, list_model(fitted).to_bytes())
+    loaded = [load_counts(path) for path in counts]
+    fitted = fit_counts(*loaded)
+    learnt = list_model(fitted)
+    write_whole(output, learnt.to_bytes())
     options.notice(f"{output}: {fitted.model}. {fitted.guarantee.sentence}")
+    if publish is not None:
+        folder, bundles = PublishedModels(publish), sum(each.bundles for each in loaded)
+        record = Publication(model="", at=time.time(), learner=fitted.model, reports=bundles)
+        (address,) = {folder.publish(each.task.address, learnt, record) for each in loaded}
+        options.notice(f"Published in {publish} as {address}.")
 
 
 def _delta(bundles: int) -> str:

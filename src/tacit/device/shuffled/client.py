@@ -5,6 +5,7 @@
         "alice.db", "https://shuffler.example", "https://films.example", policy=policy, lifetime="8"
     ) as me:
         me.sync([17, 42])
+        print(me.recommend([17, 42], 5))
 
 One transaction contains the debit, all draws, and the bytes of the bundle: after a crash before its
 end nothing was drawn, and after it the same bytes are sent as often as necessary. Requires the
@@ -23,15 +24,17 @@ from typing import Any, Self
 
 from tacit.channels.table import Words, secret_word
 from tacit.device.documents import Documents
+from tacit.device.list_profile import ListProfile
 from tacit.device.outbox import WRONG, SyncOutcome, some_share
 from tacit.device.profile import Item
 from tacit.device.provider import Chance, Provider
 from tacit.device.shuffled.sealing import sealed_bundle
 from tacit.device.store import Store
 from tacit.device.transport import Answer, Http, Transport
-from tacit.errors import CertificateError, RequestError
+from tacit.errors import CertificateError, DataError, RequestError
 from tacit.privacy.ledger import Ledger, nano
-from tacit.wire.origin import origin_of
+from tacit.wire.list_model import ListModel
+from tacit.wire.origin import origin_of, place_of
 from tacit.wire.shuffled import register
 from tacit.wire.shuffled import task as shuffled_task
 from tacit.wire.shuffled.task import ShuffledTask
@@ -75,11 +78,13 @@ class ShuffledPolicy:
 
 
 class ShuffledClient:
-    """One user's device in shuffled tasks of `provider`, an origin, through the shuffler at `url`.
+    """One user's device in shuffled tasks of a provider, through the shuffler at `url`.
 
-    `path`: the store, which may also be that of a `Client`: both have one ledger. `lifetime`: most
-    epsilon of everything that is ever sent, in nats, a decimal string. `token`: enrolment token of
-    the shuffler. `insecure`, `transport`, `clock`, `words` and `random_share` as in `Client`.
+    `path`: the store, which may also be that of a `Client`: both have one ledger. `provider`: URL
+    from which models are downloaded; its origin is that of the tasks. `lifetime`: most epsilon of
+    everything that is ever sent, in nats, a decimal string. `token`: enrolment token of the
+    shuffler. `insecure`, `transport`, `clock`, `words` and `random_share` as in `Client`.
+    `downloads`: the transport to the provider, replaced in tests only.
 
     Raises `RequestError` if the store is in use or the `url` is not allowed.
     """
@@ -95,6 +100,7 @@ class ShuffledClient:
         token: str | None = None,
         insecure: bool = False,
         transport: Transport | None = None,
+        downloads: Transport | None = None,
         clock: Callable[[], float] = time.time,
         words: Words = secret_word,
         random_share: Chance = some_share,
@@ -105,9 +111,16 @@ class ShuffledClient:
         self._transport = transport or self._open.enter_context(
             closing(Http(url, token, insecure=insecure, media_type=MEDIA_TYPE))
         )
+        downloads = downloads or self._open.enter_context(
+            closing(Http(provider, insecure=insecure))
+        )
         self._store = self._open.enter_context(closing(Store(path, nano(lifetime))))
         self._waits = Provider(self._store, url)
         self._documents = Documents(self._waits, self._transport, clock, random_share)
+        # In another row than that of a `Client`, whose model is of another task.
+        models = Provider(self._store, place_of(provider) + "/shuffled")
+        self._models = Documents(models, downloads, clock, random_share)
+        self._released: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -130,7 +143,7 @@ class ShuffledClient:
         return self._store.ledger
 
     def sync(self, items: Iterable[Item]) -> SyncOutcome:
-        """Answer the provider's open task, if it was not answered yet, and send pending bundles.
+        """Answer the provider's open task, send pending bundles, and fetch a newer list model.
 
         Between two tasks, it reports to the shuffler that this device is ready for the next one.
 
@@ -148,7 +161,22 @@ class ShuffledClient:
         if task is not None:
             self._policy.check(task)
             self._answer(task, items)
-        return self._send()
+        outcome = self._send()
+        if self._released is not None:
+            self._models.fetch_model(self._released)
+        return outcome
+
+    def recommend(self, items: Iterable[Item], n: int = 10) -> list[tuple[Item, float]]:
+        """Return the n best items outside of `items`, best first, with scores, on the device.
+
+        `items`: ids of the user's items, which stay on the device. Raises `RequestError` without a
+        model, and without an item that it has. Raises `DataError` for a malformed model, or one of
+        ratings.
+        """
+        model = self._models.model(None)
+        if not isinstance(model, ListModel):
+            raise DataError("The provider published a rating model for a shuffled task.")
+        return ListProfile(model, items).recommend(n)
 
     def _open_task(self) -> ShuffledTask | None:
         """Return the provider's verified open task; None without one that is to be answered."""
@@ -179,6 +207,7 @@ class ShuffledClient:
                 self._store.db.execute(
                     "INSERT OR REPLACE INTO register VALUES (?, ?)", (self._shuffler, listed.head)
                 )
+        self._released = listed.released.get(self._origin)
         return listed.open.get(self._origin)
 
     def _answer(self, task: ShuffledTask, items: Iterable[Item]) -> None:

@@ -35,11 +35,16 @@ class Closing:
 
 @dataclass
 class Register:
-    """The verified lines. `open`: the open task of each provider. `closed`: batches by task."""
+    """The verified lines.
+
+    `open`: the open task of each provider. `closed`: batches by task. `released`: the last task of
+    each provider whose batch was released.
+    """
 
     lines: list[bytes] = field(default_factory=list[bytes])
     open: dict[str, str] = field(default_factory=dict[str, str])
     closed: dict[str, Closing] = field(default_factory=dict[str, Closing])
+    released: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def document(self) -> bytes:
@@ -116,6 +121,8 @@ class Register:
             raise DataError(f"{WHAT} closes a task that is not open.")
         del self.open[providers[0]]
         self.closed[task] = Closing(bundles=bundles, batch=batch)
+        if batch is not None:
+            self.released[providers[0]] = task
 
 
 def loads(document: bytes, before: str = BEGIN) -> Register:
