@@ -7,7 +7,13 @@ from shuffled_tasks import item_task
 from tacit.device.shuffled.sealing import seal, sealed_bundle
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.shuffler.batch_files import BatchFiles
-from tacit.shuffler.counts import BucketCounts, ShufflerSession, load_counts, open_batch
+from tacit.shuffler.counts import (
+    BucketCounts,
+    ShufflerSession,
+    distinct_messages,
+    load_counts,
+    open_batch,
+)
 from tacit.shuffler.task_key import TaskKey
 
 KEY = TaskKey.generate()
@@ -108,3 +114,20 @@ def test_forged_messages_are_not_counted(batch, bundles):
         bytes(range(256)) * 8 + bytes(TASK.bundle_bytes - 2048),
     )
     assert (open_batch(batch(*bundles, *forged), TASK, KEY).counts == usual).all()
+
+
+def test_a_batch_is_read_in_blocks_and_in_order(batch, monkeypatch):
+    """Copies are detected across blocks of any size, and any two messages out of order."""
+    path = batch()
+    content = path.read_bytes()
+    messages = [content[at : at + 53] for at in range(0, len(content), 53)]
+    expected = open_batch(path, TASK, KEY).counts
+    path.write_bytes(b"".join(message * 3 for message in messages))
+    for size in (1, 2, 7, 860):
+        monkeypatch.setattr("tacit.shuffler.counts.BLOCK", size)
+        assert list(distinct_messages(path)) == messages
+        assert (open_batch(path, TASK, KEY).counts == expected).all()
+    messages[100], messages[101] = messages[101], messages[100]
+    path.write_bytes(b"".join(messages))
+    with pytest.raises(DataError, match="not in order"):
+        open_batch(path, TASK, KEY)

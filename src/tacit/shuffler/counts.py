@@ -4,9 +4,11 @@ The key is needed once: after the counts are on disk it is destroyed, and the ba
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from http.client import HTTPException
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -30,6 +32,8 @@ KEYS = ("format", "task", "bundles", "counts")
 LONGEST = 1 << 28
 """Most bytes of a file of counts."""
 CHUNK, SECONDS = 1 << 20, 60.0
+BLOCK = 1 << 16
+"""Messages of a batch in memory at a time."""
 WHAT = "The file of counts"
 
 
@@ -63,20 +67,39 @@ def load_counts(path: Path) -> BucketCounts:
 def open_batch(path: Path, task: ShuffledTask, key: TaskKey) -> BucketCounts:
     """Return the counts of a batch. Repeated and invalid messages are not counted.
 
-    Raises `RequestError` for a key of another task, and for an incomplete message, and
-    `CertificateError` for fewer bundles than the task requires.
+    The batch is read twice, in blocks: nothing is opened before its size is checked. Raises
+    `RequestError` for a key of another task, and for an incomplete message, `CertificateError` for
+    fewer bundles than the task requires, and `DataError` for messages that are not in order.
     """
     if key.public != task.key:
         raise RequestError("This key is of another task; name the key file of this one.")
     # A shuffler that replays bundles must not reach the least number with copies.
-    messages = set(messages_of(path.read_bytes()))
-    bundles = len(messages) * SEALED_BYTES // task.bundle_bytes
+    bundles = sum(1 for _ in distinct_messages(path)) * SEALED_BYTES // task.bundle_bytes
     if bundles < task.certificate.bundles:
         raise CertificateError(
             f"The batch has {bundles} bundles, but the task requires {task.certificate.bundles}, "
             "so its messages are not opened."
         )
-    return BucketCounts(task, bundles, key.open(messages, task.address, task.round.buckets).counts)
+    counts, messages = np.zeros(task.round.buckets, np.int64), distinct_messages(path)
+    while block := list(islice(messages, BLOCK)):
+        counts += key.open(block, task.address, task.round.buckets).counts
+    return BucketCounts(task, bundles, counts)
+
+
+def distinct_messages(path: Path) -> Iterator[bytes]:
+    """Yield the different messages of a batch, which is in the order of their bytes.
+
+    Raises `DataError` for another order, and `RequestError` for an incomplete message.
+    """
+    previous = b""
+    with open(path, "rb") as batch:
+        while content := batch.read(BLOCK * SEALED_BYTES):
+            for message in messages_of(content):
+                if message < previous:
+                    raise DataError(f"{path} is not a batch: its messages are not in order.")
+                if message != previous:
+                    yield message
+                previous = message
 
 
 class ShufflerSession:
