@@ -189,6 +189,23 @@ def test_all_answers_have_one_channel(chain, device, clock, tmp_path):
         mine.sync()
 
 
+def test_a_maximum_below_the_channel_of_earlier_answers_stops_the_device(
+    chain, device, clock, tmp_path
+):
+    asks = FakeCollector([chain(epsilons=("1", "2"))[2]])
+    with device(asks, tmp_path / "me.db", most_epsilon="2") as mine:
+        mine.sync()
+    clock.epoch(6)
+    with (
+        device(asks, tmp_path / "me.db", most_epsilon="1.5") as mine,
+        pytest.raises(
+            CertificateError, match=r"at epsilon = 2 per slot, above your maximum of 1\.5"
+        ),
+    ):
+        mine.sync()
+    assert len(asks.uploads) == 1
+
+
 def test_another_extension_of_a_task_is_refused(chain, device, clock):
     first, second, _ = chain()
     asks = FakeCollector([second])

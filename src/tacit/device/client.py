@@ -18,7 +18,7 @@ from decimal import Decimal, InvalidOperation
 from types import TracebackType
 from typing import Any, Self
 
-from tacit.channels.table import Words, secret_word
+from tacit.channels.table import Channel, Words, secret_word
 from tacit.device.answering import Question, answer
 from tacit.device.documents import Documents
 from tacit.device.erasing import Erasures, erase
@@ -28,7 +28,7 @@ from tacit.device.profile import Item, Profile
 from tacit.device.provider import Chance, Provider
 from tacit.device.store import Store, check_rows, export
 from tacit.device.transport import Http, Transport
-from tacit.errors import BudgetError, RequestError, must_be
+from tacit.errors import BudgetError, CertificateError, RequestError, must_be
 from tacit.privacy.ledger import Ledger, nano
 from tacit.scale import RatingScale, shortest
 from tacit.wire.item_model import ItemModel
@@ -171,8 +171,7 @@ class Client:
         erasures = self._erasures(now)
         self._meet(self._documents.asked(self._pinned))
         task, number, _ = self._task()
-        reserved = self._store.reserved(number)
-        channel = task.choose(self._most, None if reserved is None else task.channels[reserved])
+        channel = self._channel(task, number)
         question = Question(task, number, channel, self._provider.named(number))
         outbox = Outbox(self._provider, now, self._chance)
         outbox.drop_late()
@@ -267,6 +266,21 @@ class Client:
             places = {str(item): index for index, item in enumerate(task.items)}
             check_rows(self._store.db, number, task)
             self._known = task, number, places
+
+    def _channel(self, task: Task, number: int) -> Channel:
+        """Return the channel to report through: the one for which the limit was reserved, if any.
+
+        The choice does not depend on ratings. Raises `CertificateError` as `Task.choose`.
+        """
+        channel, reserved = task.choose(self._most), self._store.reserved(number)
+        if reserved is None:
+            return channel
+        if nano(task.channels[reserved].epsilon) > nano(self._most):
+            raise CertificateError(
+                f"This device answers the task at epsilon = {task.channels[reserved].epsilon} per "
+                f"slot, above your maximum of {self._most}, so it sends nothing."
+            )
+        return task.channels[reserved]
 
     def _task(self) -> tuple[Task, int, dict[str, int]]:
         """Return the task, its number in the store, and the index of each item id as text."""

@@ -248,22 +248,20 @@ class Task:
         """Return the epoch of a moment, Unix seconds; below 0 before the task begins."""
         return int((now - self.start) // self.epoch_seconds)
 
-    def choose(self, most_epsilon: str, chosen: Channel | None = None) -> Channel:
+    def choose(self, most_epsilon: str) -> Channel:
         """Return the channel of the largest epsilon not above `most_epsilon`, the first of equals.
 
-        `most_epsilon`: the user's maximum, nats per rating, a decimal string. `chosen`: the channel
-        that all answers must have, if one was chosen before. The choice does not depend on ratings.
-        Raises `CertificateError` if the task offers none, before anything is
+        `most_epsilon`: the user's maximum, nats per rating, a decimal string. The choice does not
+        depend on ratings. Raises `CertificateError` if the task offers none, before anything is
         drawn, and `RequestError` for an argument that is not a decimal.
         """
         try:
             most = strict.number(most_epsilon)
         except ValueError as error:
             raise RequestError(f"Epsilon {error} is not a plain decimal such as 0.5.") from None
-        channels = self.channels if chosen is None else (chosen,)
-        fit = [channel for channel in channels if strict.number(channel.epsilon) <= most]
+        fit = [channel for channel in self.channels if strict.number(channel.epsilon) <= most]
         if not fit:
-            least = min((channel.epsilon for channel in channels), key=strict.number)
+            least = min((channel.epsilon for channel in self.channels), key=strict.number)
             unit = "slot" if self.hides_presence else "value"
             raise CertificateError(
                 f"This task requires epsilon = {least} or more per {unit}, above your maximum of "
