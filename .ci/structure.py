@@ -39,7 +39,7 @@ SMALL = {
     "labels/on_request.py": "imports attacks on use",
     "readers/formats/headerless.py": "three formats of one kind",
     "readers/formats/sparse.py": "one format",
-    "learner_settings.py": "five importers in two rooms",
+    "learners/settings.py": "five importers in two rooms",
     "metrics/separation.py": "two importers",
     "models/lists/__init__.py": "registry",
     "models/rounded.py": "six importers",

@@ -6,8 +6,8 @@ import pytest
 
 from tacit import learners, load, synthetic
 from tacit.errors import RequestError
-from tacit.learner_settings import parsed_settings
 from tacit.learners import learner
+from tacit.learners.settings import parsed_settings
 
 
 @pytest.fixture

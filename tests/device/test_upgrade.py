@@ -204,7 +204,8 @@ def test_a_store_from_before_blocks_is_upgraded(collector, device, clock, tmp_pa
         before, spent = mine.export(), mine.ledger.spent
     with closing(sqlite3.connect(path)) as db:
         db.executescript(
-            f"DROP TABLE block; DROP TABLE chain; PRAGMA user_version = {BEFORE_BLOCKS}"
+            f"DROP TABLE block; DROP TABLE chain; DROP TABLE shuffled; "
+            f"DROP TABLE register; PRAGMA user_version = {BEFORE_BLOCKS}"
         )
     clock.epoch(1)
     with device(asks, path, words=no_word) as mine:

@@ -39,8 +39,8 @@ def learning(
         yield {}
         return
     from tacit.engines.spark import Spark
-    from tacit.learner_settings import having
     from tacit.learners import learner
+    from tacit.learners.settings import having
 
     if not learner(model).supports_engine:
         raise RequestError(

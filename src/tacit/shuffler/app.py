@@ -6,15 +6,17 @@ a separate token. Everything else is public. Parts of the collector receive, aut
 
 import asyncio
 import logging
+import os
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -35,6 +37,8 @@ from tacit.wire.shuffled.task import ShuffledTask
 
 log = logging.getLogger(__name__)
 
+CHUNK = 1 << 20
+"""Bytes of a batch that are sent at a time."""
 NO_STORE = {"cache-control": "no-store"}
 MEDIA = replace(problems.MEDIA, detail=f"Send {MEDIA_TYPE} without a content-encoding.")
 LENGTH = Problem("length", 422, "A bundle must have the exact length that its task requires.")
@@ -122,7 +126,12 @@ class ShufflerRoutes:
     async def batch(self, request: Request) -> Response:
         """GET /v1/tasks/{task}/batch; raises `ProblemError` without a batch, or a valid token."""
         path = await self._released(request)
-        return FileResponse(path, media_type=MEDIA_TYPE, headers=NO_STORE)
+        try:
+            batch = await asyncio.to_thread(path.open, "rb")
+        except FileNotFoundError:
+            raise ProblemError(GONE) from None
+        size = {"content-length": str(os.fstat(batch.fileno()).st_size)}
+        return StreamingResponse(_chunks(batch), media_type=MEDIA_TYPE, headers=NO_STORE | size)
 
     async def received(self, request: Request) -> Response:
         """DELETE /v1/tasks/{task}/batch; raises `ProblemError` as `batch`."""
@@ -174,6 +183,13 @@ class ShufflerRoutes:
         if path is None:
             raise ProblemError(GONE)
         return path
+
+
+def _chunks(batch: BinaryIO) -> Iterator[bytes]:
+    """Yield the content of an open file and close it. Deleting its path does not truncate it."""
+    with batch:
+        while chunk := batch.read(CHUNK):
+            yield chunk
 
 
 def application(

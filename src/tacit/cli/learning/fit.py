@@ -181,8 +181,8 @@ def fit(
     publishing = publish_request(publish, db, task, least, force=force, dry_run=dry_run, hide=hide)
     _not_drawn_anew(epsilon, state)
     from tacit.experiments.results import writable
-    from tacit.learner_settings import parsed_settings, require_options
     from tacit.learners import learner, with_exposure
+    from tacit.learners.settings import parsed_settings, require_options
     from tacit.privacy.ledger import epsilon_text
     from tacit.progress import share
     from tacit.reports import Reports
@@ -246,8 +246,8 @@ def _check_names(
     """
     from tacit.collection.named_plans import check_channels
     from tacit.experiments.defaults import RANDOM
-    from tacit.learner_settings import parsed_settings, require_options
     from tacit.learners import learner
+    from tacit.learners.settings import parsed_settings, require_options
 
     check_channels([channel], plan or STARS_PLAN)
     if model == RANDOM:

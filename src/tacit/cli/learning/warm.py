@@ -55,7 +55,7 @@ def require_warm(learner: "Learner", typed: dict[str, str], *, from_reports: boo
 
     `typed`: options on the command line, as `options.typed_options` returns them.
     """
-    from tacit.learner_settings import having
+    from tacit.learners.settings import having
 
     if "warm" not in learner.options:
         reason = (

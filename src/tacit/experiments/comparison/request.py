@@ -24,8 +24,8 @@ from tacit.experiments.defaults import (
     plan_for,
     with_baselines,
 )
-from tacit.learner_settings import parsed_settings
 from tacit.learners import Learner, learner, plugged
+from tacit.learners.settings import parsed_settings
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Ratings
