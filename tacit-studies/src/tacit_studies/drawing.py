@@ -13,13 +13,13 @@ PANEL = (3.4, 2.9)
 
 
 def panels(down: int, across: int) -> tuple[Figure, list[Axes]]:
-    """A figure of so many panels, those of a row on one y axis; and the panels, row by row."""
+    """Return a figure and its panels row by row. Panels of a row share the y axis."""
     page = Figure(figsize=(PANEL[0] * across, PANEL[1] * down), layout="constrained")
     return page, list(page.subplots(down, across, sharey="row", squeeze=False).flat)
 
 
 def legend(page: Figure, axes: Axes, columns: int) -> None:
-    """One legend below all panels, of the lines of one of them."""
+    """Add one legend below all panels, with the lines of one of them."""
     entries = axes.get_legend_handles_labels()
     page.legend(
         *entries, loc="outside lower center", ncols=columns, frameon=False, fontsize=8,

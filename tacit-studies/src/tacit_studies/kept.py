@@ -1,4 +1,4 @@
-"""Figures that are measured once: an interrupted study goes on where it stopped."""
+"""Cached results of studies: an interrupted study resumes."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ class Measured:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """What `to_dict` gave; raises `DataError` for what is no number."""
+        """Return the results written by `to_dict`; raises `DataError` for other values."""
         if not all(isinstance(value, int | float) for value in values.values()):
             raise DataError(f"{values} are not numbers; measure them again.")
         return cls(dict(values))
@@ -72,9 +72,9 @@ class Kept:
     def measured(
         self, study: str, cases: Sequence[AnyCase], measure: Callable[[AnyCase], Figures]
     ) -> dict[AnyCase, Figures]:
-        """The figures of every case: those that are kept, and the others measured in order.
+        """Return the results of every case, from the cache or measured, in order.
 
-        A case is all that its figures depend on, beside the data and chance.
+        A case is everything that determines its results except the data and random noise.
         """
         with bar(study) as progress:
             return self._run(study, cases, measure, progress)

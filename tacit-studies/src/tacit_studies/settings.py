@@ -9,10 +9,10 @@ from tacit.registry import changed
 
 
 def with_settings(studies: Sequence[Any], given: Mapping[str, str]) -> tuple[Any, ...]:
-    """The studies, which are frozen dataclasses, each with those settings changed that it has.
+    """Return the studies (frozen dataclasses) with changed settings, each with those that it has.
 
-    `given`: text by name; several values are separated by commas. Raises `RequestError` for a
-    setting that no study has, and for text that its type does not read.
+    `given`: texts by name, with commas between several values. Raises `RequestError` for a setting
+    that no study has, and for a text that its type cannot parse.
     """
     known = {one.name for study in studies for one in fields(study)}
     for name in given:

@@ -31,9 +31,9 @@ MEMBERS: dict[str, type[AbstractLaplace]] = {"Laplace": Laplace, "bounded Laplac
 EPSILONS = ("0.1", "1")
 SYMBOLS = 1025
 COARSENESS = 6e-4
-"""How far a table of so many symbols is from the law in any bin."""
+"""Largest difference per bin between a table of this number of symbols and the distribution."""
 CHANCE = 4.5
-"""Deviations that a bin may be off by chance: one of 132 is, once in a thousand runs."""
+"""Standard deviations that a bin may differ by: one of 132 exceeds it in one of 1,000 runs."""
 EDGES: NDArray[np.float64] = np.arange(-8.25, 8.5, 0.5)
 
 Shares = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Histogram(NamedTuple):
 
 @dataclass(frozen=True)
 class NeeraFigure2:
-    """So many `draws` of each law, at epsilon .1 and 1 per value."""
+    """Histograms of noise at epsilon .1 and 1 per value. `draws`: number of draws of each."""
 
     draws: int = 100_000
 
@@ -93,7 +93,7 @@ class NeeraFigure2:
 
 
 def sampled(law: AbstractLaplace, draws: int) -> Shares:
-    """The share of noise in each bin: so many reports, levels in the proportions of `PRIOR`."""
+    """Return the fraction of draws per bin, of reports on levels in the proportions of `PRIOR`."""
     channel = law.table()
     counts = np.rint(np.array(PRIOR) * draws).astype(int)
     levels = np.repeat(np.arange(len(PRIOR), dtype=np.uint8), counts)

@@ -55,8 +55,8 @@ METRICS = {"rmse": "RMSE", "f_score": "F, mean over users", "pooled_f_score": "F
 
 
 class FoldCase(NamedTuple):
-    """What is measured; without privacy `channel` and `epsilon` are empty. `cut`: so many people,
-    or all."""
+    """One measurement. `channel` and `epsilon` are empty without privacy. `cut`: number of users,
+    None for all."""
 
     form: str
     channel: str
@@ -139,7 +139,7 @@ class Figures3478:
 
 
 def among(found: Ratings, most: int | None) -> Ratings:
-    """The ratings of so many people."""
+    """Return the ratings of `most` random users, or of all."""
     if most is None or most >= found.n_users:
         return found
     drawn = np.random.default_rng(0).permutation(found.n_users)[:most]

@@ -281,8 +281,8 @@ def drawn(found: Means, profile: float) -> Figure:
 
 
 def lines(panel: Axes, found: Means, metric: str, times: float) -> None:
-    """Each method's metric against so many times the epsilon of a value: 1 on the axis as printed,
-    the ratings of a mean person on the fair one."""
+    """Draw each method's metric against `times` the epsilon per value: 1 on the axis as printed,
+    the mean number of ratings per user on the fair one."""
     for name, (colour, style) in STYLES.items():
         axis = PROMISE if times != 1 and name == GRADIENTS else NUMBER
         mine = {float(e): at[metric] for (m, a, e), at in found.items() if (m, a) == (name, axis)}

@@ -131,7 +131,7 @@ def words(case: tuple[str, str]) -> str:
 
 
 def table(laws: Laws) -> Table:
-    """Return b beside the Laplace scale, and the proved loss of the table of integers."""
+    """Return b and the Laplace scale, and the proved privacy loss of the integer table."""
     lines = tuple(
         (
             width, epsilon, f"{float(width) / float(epsilon):.4f}", f"{law.spread:.4f}",

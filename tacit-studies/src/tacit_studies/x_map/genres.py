@@ -1,7 +1,7 @@
-"""X-Map's split of one catalogue by genre: NX-Map, X-Map and MLlib's ALS beside published MAEs.
+"""X-Map's split of one catalogue by genre: MAEs of NX-Map, X-Map and MLlib's ALS.
 
-A fifth of those who rated in both halves are tested, with nothing kept of the target. NX-Map and
-X-Map by items as printed, at the published claim.
+A fifth of the users with ratings in both halves are tested, without any of their target ratings.
+NX-Map and X-Map are item-based, as printed, at the published claim.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -70,7 +70,7 @@ def firsts(rows: Sequence[TrialRow]) -> list[TrialRow]:
 
 
 def entry(row: TrialRow, styles: Styles) -> Line2D:
-    """A line of the legend: the system, and what it promises."""
+    """Return a line of the legend: the system and its guarantee."""
     hue, marker = styles.of(row.method)
     promise = f", {row.claim} per person" if row.mode == "strict" else ""
     return Line2D(

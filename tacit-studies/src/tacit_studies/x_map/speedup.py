@@ -148,7 +148,7 @@ def speed_ups(seconds: Mapping[tuple[str, int], Sequence[float]]) -> Speeds:
 
 
 def claims(speeds: Speeds) -> tuple[PaperClaim, ...]:
-    """Judge the paper's curves, of its own systems, X-Map's first."""
+    """Judge the curves of the paper's systems, X-Map's first."""
     judged: list[PaperClaim] = []
     for name, at in speeds.items():
         fewest = min(at)

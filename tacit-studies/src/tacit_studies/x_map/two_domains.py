@@ -34,7 +34,7 @@ def taken(given: Sequence[Ratings], items: pl.DataFrame | None) -> Domains:
 
 
 def made_up(quick: bool) -> Domains:
-    """Made-up ratings of one catalogue, every other item in one genre of two."""
+    """Return synthetic ratings of one catalogue, with items alternately in two genres."""
     ratings = synthetic(*(QUICK if quick else SHAPE))
     genres = [[GENRES[number % 2]] for number in range(ratings.n_items)]
     items = pl.DataFrame({"item": ratings.item_ids.ids, "genres": genres})

@@ -53,9 +53,10 @@ class NoiseCase(NamedTuple):
 
 @dataclass(frozen=True)
 class XianFigure2:
-    """So many `noises` at each of the `epsilons`, in nats per value; only `methods`, if any are
-    named. `ridge`, `rounds`, `factors`, `count` (own or all) and `y` (descent or mean): constants
-    that are lost. `ratings`: whole profiles, in the order of their public hashes, until so many."""
+    """RMSE of all methods. `noises`: draws of noise at each of the `epsilons`, in nats per value.
+    `methods`: those to measure, empty for all. `ridge`, `rounds`, `factors`, `count` (own or all)
+    and `y` (descent or mean): constants that the paper does not state. `ratings`: complete profiles
+    are added in the order of their public hashes up to this number, None for all."""
 
     noises: int = 5
     epsilons: tuple[str, ...] = ("0.5", "1", "2", "5", "10", "16")

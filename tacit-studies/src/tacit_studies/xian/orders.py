@@ -43,7 +43,7 @@ PEERS = (Method("psgd"), Method("pals"))
 
 
 def three(n: str, y: str = "") -> tuple[Method, Method, Method]:
-    """Gradient, objective and output; the ++ forms where `y` says how y is had."""
+    """Return gradient, objective and output perturbation, in the ++ forms if `y` is set."""
     plus = "++" if y else ""
     objective = Method("dpsaobj" + plus, n, y)
     return Method("dpss" + plus, "", y), objective, Method("dpsaout" + plus, "", y)

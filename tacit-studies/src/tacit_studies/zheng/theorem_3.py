@@ -106,10 +106,10 @@ def completed(reports: Matrix, rho: float) -> Matrix:
 
 @dataclass(frozen=True)
 class Measure:
-    """What measures a case. Of its figures, `held` is the share of draws within the bound. As
-    shares of the scale's width, `bound` and `rho`, root mean square over the reported slots, which
-    is p^-1/2 rho over all slots and so what (5) promises with C = 1; `error` of the completion,
-    over all slots. `constant`: the C that (5) then has."""
+    """Measures a case. `held`: fraction of draws within the bound. In units of the scale's width:
+    `bound` and `rho`, root mean squares over the reported slots (p^-1/2 rho over all slots is the
+    bound of (5) with C = 1), and `error` of the completion, over all slots. `constant`: the
+    resulting C of (5)."""
 
     theta: Matrix
     stars: Matrix
@@ -159,7 +159,7 @@ def missed_entry() -> tuple[float, float]:
 
 
 def slots(theta: Matrix, ratings: Matrix) -> Slots:
-    """What the bounds are told, among it the private number of ratings."""
+    """Return the inputs of the bounds, including the private number of ratings."""
     rated = int(np.isfinite(ratings).sum())
     misfit = math.sqrt(np.nansum((theta - ratings) ** 2) / rated)
     return Slots(users=USERS, items=ITEMS, rated=rated, misfit=misfit)
