@@ -36,6 +36,10 @@ ELSEWHERE = {
     "--private": "tests/experiments/test_private_choice.py: hundreds of people are needed",
     "tacit admin": "tests/collector/test_runbook.py and others, with reports in the store",
     "tacit models": "tests/cli/test_publish.py and tests/collector/test_runbook.py",
+    "tacit shuffle ": "tests/shuffler/test_random_kills.py, with tokens",
+    "tacit shuffled count": "tests/cli/test_shuffled.py, with a released batch",
+    "tacit shuffled pairs": "tests/cli/test_shuffled.py, with counts",
+    "tacit shuffled fit": "tests/cli/test_shuffled.py, with counts",
     "ADDRESS": "stands for an address that the reader has",
 }
 """Commands that only the fast test covers, by a word of theirs, and where the rest is shown."""
