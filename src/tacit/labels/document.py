@@ -12,7 +12,7 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
-from tacit.labels.label import Label, Terms
+from tacit.labels.label import Keeping, Label, Terms
 from tacit.privacy.guarantee import PROTECTS, Guarantee
 
 UNITS = {"value": "Event-level", "slot": "Event-level", "user": "User-level"}
@@ -65,20 +65,21 @@ def _loss(weakest: Guarantee) -> dict[str, Any]:
 
 
 def _model(label: Label, weakest: Guarantee) -> dict[str, Any]:
-    keeping = label.keeping
+    epoch = label.keeping.epoch_seconds if isinstance(label.keeping, Keeping) else None
     return {
         "model_name": MODELS[weakest.trust],
         "actors": ACTORS[weakest.trust],
         "is_interactive": False,
-        "is_many_release": keeping is not None,
+        "is_many_release": epoch is not None,
         "is_many_release_description": None
-        if keeping is None
-        else f"One report per rating; an epoch lasts {keeping.epoch_seconds} seconds.",
+        if epoch is None
+        else f"One report per rating; an epoch lasts {epoch} seconds.",
     }
 
 
 def _composition(label: Label) -> str:
     people = [one.sentence for one in label.promises if one.unit == "user"]
+    people += label.explanation
     return " ".join(people) if people else (label.unbounded or "None is claimed.")
 
 
@@ -102,6 +103,7 @@ def document(label: Label) -> dict[str, Any]:
         "leaves": label.leaves,
         "terms": [_terms(terms) for terms in label.terms],
         "unbounded": label.unbounded,
+        "explanation": list(label.explanation),
         "public": list(label.public),
         "keeping": None if label.keeping is None else asdict(label.keeping),
         "found": [asdict(figure) for figure in label.found],

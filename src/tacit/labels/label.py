@@ -72,11 +72,21 @@ class Keeping:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BatchKeeping:
+    """Retention by a shuffler: bundles until the batch is closed at `closes`, in Unix seconds, and
+    the batch until the provider has received it, at most `days` days."""
+
+    closes: int
+    days: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Label:
     """`address`: SHA-256 of the labelled bytes. `asked_by`: origin of the provider. `leaves`: the
     data that a device sends or a curator releases, a sentence. `terms`: alternatives. `unbounded`:
     the reason for a missing guarantee per user, a sentence, or None. `keeping`: retention of
-    reports, None without reports. `found`: results of attacks on synthetic data."""
+    reports or bundles, None without them. `found`: results of attacks on synthetic data.
+    `explanation`: sentences on the guarantee per user, which its own sentence does not contain."""
 
     kind: Kind
     name: str
@@ -85,8 +95,9 @@ class Label:
     leaves: str
     terms: tuple[Terms, ...]
     unbounded: str | None
-    keeping: Keeping | None
+    keeping: Keeping | BatchKeeping | None
     found: tuple[AttackFigure, ...] = ()
+    explanation: tuple[str, ...] = ()
 
     @property
     def promises(self) -> tuple[Guarantee, ...]:
@@ -102,6 +113,11 @@ class Label:
     def public(self) -> tuple[str, ...]:
         """Distinct public parts, which no guarantee protects."""
         return tuple(dict.fromkeys(what for one in self.promises for what in one.public))
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Distinct conditions of the guarantees."""
+        return tuple(dict.fromkeys(what for one in self.promises for what in one.assumptions))
 
     @property
     def uncovered(self) -> tuple[str, ...]:

@@ -2,7 +2,9 @@
 
 import math
 
-from tacit.labels.label import AttackFigure, Keeping, Kind, Label
+import numpy as np
+
+from tacit.labels.label import AttackFigure, BatchKeeping, Keeping, Kind, Label
 from tacit.privacy.guarantee import Guarantee
 from tacit.reporting.page import render
 from tacit.reporting.table import Table
@@ -81,12 +83,19 @@ def guessed(one: Guarantee) -> str:
 
 def _person(label: Label) -> list[str]:
     people = [one.sentence for one in label.promises if one.unit == "user"]
-    return people + ([label.unbounded] if label.unbounded else [])
+    return [*people, *([label.unbounded] if label.unbounded else []), *label.explanation]
 
 
-def _retention(keeping: Keeping | None) -> str:
+def _retention(keeping: Keeping | BatchKeeping | None) -> str:
     if keeping is None:
         return "Once published, the output cannot be withdrawn. It contains no reports."
+    if isinstance(keeping, BatchKeeping):
+        closes = str(np.datetime64(keeping.closes, "s")).replace("T", " ")
+        return (
+            f"The batch is closed at {closes} UTC. The shuffler then deletes all bundles. It "
+            "deletes the batch when the provider has received it, and at the latest "
+            f"{keeping.days} days after closing. With too few bundles, nothing is released."
+        )
     lasts = keeping.epoch_seconds / DAY
     return (
         f"An epoch lasts {lasts:g} days. Reports are accepted up to {keeping.late_epochs} epochs "

@@ -27,16 +27,20 @@ def label(
         ),
     ] = Path("label.html"),
     delta: Annotated[
-        str,
-        typer.Option(help="Delta of the epsilon per user of a task, between 0 and 1, as in 1e-6."),
-    ] = "1e-6",
+        str | None,
+        typer.Option(
+            help="Delta of the epsilon per user of a task, between 0 and 1. A shuffled task has "
+            "its own. [1e-6]"
+        ),
+    ] = None,
 ) -> None:
     """Write the privacy label of a task, a model or a comparison.
 
     The label is computed from the input. It states who is trusted, what leaves the device, the
     epsilon per value or slot and per user, what is public, and how long reports are retained. For a
     task, attacks are simulated on synthetic users, because results on protected users would
-    themselves be a release.
+    themselves be a release. For a shuffled task, the label states both epsilons per user, and who
+    must follow the protocol.
 
     Examples:
 
@@ -60,16 +64,25 @@ def label(
     options.notice(written + stated)
 
 
-def _label(about: Path, delta: str) -> "Label":
+def _label(about: Path, delta: str | None) -> "Label":
     from tacit.labels.label import of_model, of_result, of_task
+    from tacit.labels.on_request import DELTA
+    from tacit.labels.shuffled_task import of_shuffled_task
     from tacit.labels.simulated_attacks import found_by_attackers
+    from tacit.wire.shuffled import task as shuffled
     from tacit.wire.task import loads
 
     with about.open("rb") as file:
         start = file.read(1)
     if start == b"{":
-        task = loads(about.read_bytes())
-        return of_task(task, delta=delta, found=found_by_attackers(task))
+        document = about.read_bytes()
+        if shuffled.is_shuffled_task(document):
+            if delta is not None:
+                raise RequestError("A shuffled task has its own delta; leave out --delta.")
+            return of_shuffled_task(shuffled.loads(document))
+        task = loads(document)
+        chosen = DELTA if delta is None else delta
+        return of_task(task, delta=chosen, found=found_by_attackers(task))
     if start == b"[":
         return of_result(about)
     if not start:

@@ -170,6 +170,11 @@ def pairs_of(items: int) -> int:
     return items * (items + 1) // 2
 
 
+def is_shuffled_task(document: bytes) -> bool:
+    """Return whether a document begins as a shuffled task does. The rest is not verified."""
+    return document.startswith(f'{{"format":"{FORMAT}"'.encode())
+
+
 def loads(document: bytes, address: str | None = None) -> ShuffledTask:
     """Parse a shuffled task and verify its certificate. None of its claims is trusted.
 
