@@ -68,7 +68,7 @@ def fit(folder: Path, sweeps: int, *, in_memory: bool) -> Figures:
         reports = read_reports(folder / "reports.parquet")
         fitted = fit_model(
             "channel-mf", reports, burn_in=sweeps, **SETTINGS, **state,
-            advance=lambda done: ends.append(time.perf_counter()),
+            progress=lambda done: ends.append(time.perf_counter()),
         )  # fmt: skip
     peak = held_at_most()
     figures = {"wall": clock.wall, "cpu": clock.cpu, "sweep": float(np.mean(np.diff(ends)))}

@@ -1,12 +1,13 @@
 /**
  * Packs the page's device as a package for npm: `node npm/pack.js INTO`.
  *
- * Modules go in without their comments, which go into the type declarations, where editors look. npm
- * and the compiler are those of this repository; nothing is fetched, and nothing published.
+ * Comments are left out of the modules, and of the declarations of modules that the index does not
+ * export: editors show those of exported declarations. npm and the compiler are those of this
+ * repository. Nothing is fetched or published.
  */
 
 import { execFileSync } from "node:child_process";
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
@@ -23,22 +24,26 @@ function run(...command) {
 }
 
 /**
- * All that the package is, in a folder.
+ * Write all files of the package to a folder.
  * @param {string} folder
  */
 function fill(folder) {
   const compile = [COMPILER, "--project", HERE, "--outDir", folder];
   run(...compile, "--removeComments");
   run(...compile, "--declaration", "--emitDeclarationOnly");
-  const said = reached(folder, "index.d.ts");
-  for (const name of globSync("**/*.d.ts", { cwd: folder }))
-    if (!said.has(name)) rmSync(join(folder, name));
+  const index = "index.d.ts";
+  const [needed, exported] = [reached(folder, index), new Set(imported(folder, index))];
+  for (const name of globSync("**/*.d.ts", { cwd: folder })) {
+    const path = join(folder, name);
+    if (!needed.has(name)) rmSync(path);
+    else if (name !== index && !exported.has(name)) writeFileSync(path, uncommented(path));
+  }
   for (const name of ["package.json", "README.md"]) cpSync(join(HERE, name), join(folder, name));
   cpSync(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
 }
 
 /**
- * A declaration and those that it needs; whoever uses the package never meets the others.
+ * Return the names of a declaration file and of all that it imports, directly or not.
  * @param {string} folder
  * @param {string} name
  * @param {Set<string>} [known]
@@ -46,14 +51,27 @@ function fill(folder) {
 function reached(folder, name, known = new Set()) {
   if (known.has(name)) return known;
   known.add(name);
-  const text = readFileSync(join(folder, name), "utf8").replace(COMMENT, "");
-  for (const [, path = ""] of text.matchAll(IMPORTED))
-    reached(folder, join(dirname(name), `${path}.d.ts`), known);
+  for (const other of imported(folder, name)) reached(folder, other, known);
   return known;
 }
 
+/**
+ * Return the names of the declaration files that one imports itself.
+ * @param {string} folder
+ * @param {string} name
+ */
+function imported(folder, name) {
+  const paths = uncommented(join(folder, name)).matchAll(IMPORTED);
+  return [...paths].map(([, path = ""]) => join(dirname(name), `${path}.d.ts`));
+}
+
+/** @param {string} path */
+function uncommented(path) {
+  return readFileSync(path, "utf8").replace(COMMENT, "");
+}
+
 const into = process.argv[2];
-if (into === undefined) throw new Error("Say where the package is to go: node npm/pack.js INTO.");
+if (into === undefined) throw new Error("The folder is missing; run node npm/pack.js INTO.");
 const folder = mkdtempSync(join(tmpdir(), "tacit-device-"));
 try {
   fill(folder);

@@ -168,6 +168,7 @@ WRONG = [
     (lambda: compare(MADE, models="mf", engine="spark"), "engine must be an engine such as Local(blocks=4) or Spark('local[2]'), got 'spark'."),
     (lambda: compare(MADE, models="ease,mf", engine=Local()), "Devices with ease can only be simulated in this process; leave out the engine, or choose models that predict ratings."),
     (lambda: compare(synthetic(60, 50, 1200, scale="there"), engine=Local()), re.compile("Devices with ease can only be simulated in this process; ")),
+    (lambda: fit("mf", MADE, advance=print), "advance is not a setting; pass a callback as progress."),
     (lambda: attack("linkage", known=3), "known of attack linkage must be a list of values, as in (2, 4, 8, 20), got 3."),
     (lambda: World.through(MADE, "rated", 0), "plan must be a plan such as Rated(channel), got 'rated'."),
     (lambda: World.unprotected(FRAME, "rated", 0, scale=3), NO_SCALE.format(3)),

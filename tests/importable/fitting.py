@@ -42,7 +42,7 @@ def main() -> None:
         print(f"{share:.6f}", flush=True)
 
     with Spark(master, blocks=2, memory="1g") as engine:
-        fitted(engine=engine, state=Path(state), advance=said).save(Path(out))
+        fitted(engine=engine, state=Path(state), progress=said).save(Path(out))
 
 
 if __name__ == "__main__":

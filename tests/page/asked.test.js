@@ -7,6 +7,13 @@ import { UNRATED } from "../../src/tacit/page/device/documents/channel.js";
 import { fatesOf } from "../../src/tacit/page/view/fate.js";
 import { middleOf, surest } from "../../src/tacit/page/view/choices.js";
 import { sharesOf } from "../../src/tacit/page/view/noise.js";
+import {
+  agreeInWords,
+  contractInWords,
+  enoughInWords,
+  offerInWords,
+} from "../../src/tacit/page/view/words/contract.js";
+import { budgetInWords } from "../../src/tacit/page/view/words/sent.js";
 import { chance, device, example, itemAt } from "./world.js";
 
 globalThis.document = /** @type {Document} */ (
@@ -17,19 +24,19 @@ for (const plan of ["rated", "catalogue", "sample:3"]) {
   test(`${plan}: as many answers are due as a sync gives, and then none`, async () => {
     const random = chance(7);
     const { client, store, shop, task, set } = await device(plan, { lifetime: "1000" });
-    assert.equal(countDue(task, await store.read(), -1), 0);
+    assert.equal(await countDue(task, await store.read(), -1), 0);
     for (let epoch = 0; epoch < 12; epoch++) {
       set(epoch);
       const place = Math.floor(random() * task.items.length);
       const level = random() < 0.3 ? null : String(1 + Math.floor(5 * random()));
       await client.rate(task, itemAt(task, place), level);
-      const due = countDue(task, await store.read(), epoch);
+      const due = await countDue(task, await store.read(), epoch);
       const before = shop.reports.size;
       await client.sync();
       const sent = [...shop.reports.values()].slice(before).flatMap(({ cells }) => cells);
       assert.equal(due, sent.length);
       const rows = await store.read();
-      assert.equal(countDue(task, rows, epoch), 0);
+      assert.equal(await countDue(task, rows, epoch), 0);
       const fates = [...fatesOf(task, rows, epoch).values()];
       assert.ok(fates.every(({ kind, text }) => kind !== "changed" || text.startsWith("Cleared")));
     }
@@ -102,4 +109,60 @@ test("the middle choice is made already; of two in the middle that with more noi
   assert.equal(one("10", "9"), "9");
   assert.equal(one("4", "1", "2", "2"), "2");
   assert.equal(one("0.5", "1", "2", "4"), "1");
+});
+
+test("by block: as many answers are due as a sync gives, and on average before consent", async () => {
+  const { client, store, shop, task, set } = await device("extendable", { lifetime: "100" });
+  const nobody = { ...(await store.read()), owner: [] };
+  assert.deepEqual(
+    await Promise.all([-1, 0, 27, 28].map((epoch) => countDue(task, nobody, epoch))),
+    [0, 3, 3, 5],
+  );
+  let drawn = 0;
+  for (const epoch of [0, 3, 10, 11, 17, 28, 40]) {
+    set(epoch);
+    const due = await countDue(task, await store.read(), epoch);
+    await client.sync();
+    const cells = [...shop.reports.values()].flatMap((report) => report.cells).length;
+    assert.equal(due, cells - drawn);
+    drawn = cells;
+    assert.equal(await countDue(task, await store.read(), epoch), 0);
+  }
+  const { ledger, blocks } = await store.read();
+  assert.equal(blocks.length, drawn);
+  assert.equal(ledger[0]?.spent, 27_000_000_000n); // 9 items in 3 generations, whatever was drawn
+});
+
+test("by block: a changed rating says that the answer stands, until a renewal if one comes", async () => {
+  const { client, store, task, set } = await device("extendable", { lifetime: "100" });
+  await client.sync();
+  const place = (await store.read()).blocks[0]?.place ?? assert.fail();
+  await client.rate(task, itemAt(task, place), "4");
+  const told = async (/** @type {number} */ epoch) =>
+    fatesOf(task, await store.read(), epoch).get(place)?.text;
+  assert.match((await told(0)) ?? "", /“not rated” remains until you send this one, which you can from/);
+  assert.match((await told(10)) ?? "", /“not rated” remains until you send this one\.$/);
+  set(17);
+  await client.sync();
+  assert.equal(await told(17), "sent");
+  await client.rate(task, itemAt(task, place), "1");
+  assert.equal(await told(17), "Changed: your answer for 4 stars remains.");
+  await client.rate(task, itemAt(task, 6), "1");
+  assert.equal(fatesOf(task, await store.read(), 17).get(6)?.text, "not sent yet");
+});
+
+test("by block: the terms say what is added, how much is paid, and that answers stand", async () => {
+  const { task } = await example("extendable");
+  const terms = new Map(contractInWords(task, "films.example"));
+  assert.match(terms.get("Who asks") ?? "", /items can be added .* Nothing else can change\. Items were added 1 time/);
+  const what = terms.get("What") ?? "";
+  assert.match(what, /each of a share of the items, rated or not\. A secret rule of this device selects them and does not use your ratings\./);
+  assert.match(what, /each is answered once, for what you rated by then, and the answer never changes/);
+  assert.match(what, /answered once more on 2 later dates, the first on 11 January 1970\./);
+  assert.match(what, /at most 9 items, then it stops\. You pay for 27 answers before the first one, and for none later/);
+  assert.doesNotMatch(terms.get("Public") ?? "", /changed|between two reports/);
+  assert.match(offerInWords(task, 3), /sends about 3 answers, later others on added items, and at most 27 in all\./);
+  assert.equal(agreeInWords(task, 3), "Agree and send about 3 answers");
+  assert.equal(enoughInWords(task, 20, 27), "Enough for 20 answers; this question takes 27.");
+  assert.match(budgetInWords(task, "1", "23", 23), /are paid for, those on items added later too\. 23 is left\.$/);
 });

@@ -7,7 +7,7 @@ import { TacitError } from "../../src/tacit/page/device/errors.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
 import { fromBytes } from "../../src/tacit/page/device/documents/item_model.js";
 import * as listModel from "../../src/tacit/page/device/documents/list_model.js";
-import { firstTask, newestModel, problemOf } from "../../src/tacit/page/device/documents/replies.js";
+import { firstTask, newestModel, problemOf } from "../../src/tacit/page/device/sending/replies.js";
 import { ListProfile } from "../../src/tacit/page/device/recommending/list_profile.js";
 import * as wireTask from "../../src/tacit/page/device/documents/task.js";
 

@@ -40,7 +40,8 @@ export const ADDRESSES = new Map();
 for (const [name, { extends: before, ...task }] of Object.entries(HELD.tasks)) {
   const channels = task.channels?.map((table) => HELD.tables[table]);
   const parent = ADDRESSES.get(before ?? "");
-  const fields = before === undefined ? { ...task, channels } : { format: "tacit-extension-1", parent, ...task };
+  const format = `tacit-extension-${"threshold" in task ? 2 : 1}`;
+  const fields = before === undefined ? { ...task, channels } : { format, parent, ...task };
   const line = JSON.stringify(fields);
   DOCUMENTS.set(name, before === undefined ? line : `${DOCUMENTS.get(before)}\n${line}`);
   ADDRESSES.set(name, await address(line));
@@ -202,7 +203,7 @@ async function agree(life, { task, most_epsilon: mostEpsilon, lifetime }) {
  * What is exported, by place, as the Python device has it; whether each report waits.
  * @param {{ [store: string]: any[] }} held
  */
-function placed({ owner, ledger, ratings, answers, reported, made, outbox }) {
+function placed({ owner, ledger, ratings, answers, blocks, reported, made, outbox }) {
   const tables = Object.values(HELD.tables).reverse(); // what is forged of a table comes after it
   const epsilons = new Map(tables.map(({ id, epsilon }) => [id, epsilon]));
   const valued = (/** @type {any} */ { place, value, channel, symbol }) => {
@@ -213,12 +214,17 @@ function placed({ owner, ledger, ratings, answers, reported, made, outbox }) {
     outbox?.some(({ epoch, place }) => epoch === one.epoch && place === one.place) ?? false;
   const task = {
     ratings: ratings?.map(({ place, level }) => [place, level]),
-    answers: answers?.map(valued),
+    answers: answers && [...answers, ...byPlace(blocks ?? [])].map(valued),
     reported: reported?.map(valued),
     reports: made?.map((one) => [one.epoch, waits(one)]),
   };
   const spent = ledger?.[0]?.spent ?? "0";
   return { spent, lifetime: owner?.[0]?.limit, tasks: owner?.length ? [task] : [] };
+}
+
+/** @param {{ place: number }[]} blocks by generation */
+function byPlace(blocks) {
+  return [...blocks].sort((a, b) => a.place - b.place);
 }
 
 /**

@@ -348,30 +348,32 @@ def test_what_was_sent_is_asked_to_be_erased_until_the_provider_says_that_it_is(
     assert len(posts(asked, "erasures")) == 2
 
 
-BEFORE = """rows => new Promise((done, failed) => {
-  const opening = indexedDB.open("tacit", 2);
+BEFORE = """([rows, version]) => new Promise((done, failed) => {
+  const opening = indexedDB.open("tacit", version);
   const keys = { owner: ["self"], enrolment: ["self"], ledger: ["self"],
     ratings: ["task", "place"], answers: ["task", "channel", "place", "value"],
     reported: ["task", "channel", "place"], outbox: ["task", "epoch", "place"],
-    made: ["task", "epoch", "place"], pause: ["self"] };
+    made: ["task", "epoch", "place"], pause: ["self"],
+    ...(version > 2 ? { names: ["task"], erasures: ["key"] } : {}) };
   const value = (_key, held) => typeof held?.bigint === "string" ? BigInt(held.bigint)
     : held?.bytes && !held.id ? Uint8Array.from(held.bytes.match(/../g), (two) => parseInt(two, 16))
     : held;
   opening.onupgradeneeded = () => {
     for (const [name, keyPath] of Object.entries(keys)) {
       const store = opening.result.createObjectStore(name, { keyPath });
-      for (const row of JSON.parse(rows, value)[name]) store.put(row);
+      for (const row of JSON.parse(rows, value)[name] ?? []) store.put(row);
     }
   };
   opening.onsuccess = () => { opening.result.close(); done(null); };
   opening.onerror = () => failed(opening.error);
 })"""
-"""A database as the page before tacit-task-2 made it."""
+"""A database as the pages before tacit-task-2 (2) and before blocks (3) made it."""
 
 
+@pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize(("plan", "spent"), [("rated", "5 of 5"), ("sample", "4 of 4.5")])
 def test_a_database_of_an_older_page_is_upgraded_where_it_is(
-    browser: Browser, provide, plan, spent
+    browser: Browser, provide, plan, spent, version
 ) -> None:
     held = json.loads((STORES / f"{plan}.json").read_text(encoding="utf-8"))
     provider = provide(loads(held["task"].encode()))
@@ -386,7 +388,7 @@ def test_a_database_of_an_older_page_is_upgraded_where_it_is(
         page.clock.set_fixed_time(87_431)  # a second after the collector may be called again
         page.route("**/reports", take)
         page.goto(provider.url + "icon.svg")
-        page.evaluate(BEFORE, json.dumps(held["rows"]))
+        page.evaluate(BEFORE, [json.dumps(held["rows"]), version])
         page.goto(provider.url)
         expect(page.locator("#status")).to_contain_text("sent and stored")
         expect(page.locator("#asked")).to_contain_text(f"{spent} spent")
@@ -411,8 +413,8 @@ def test_an_older_page_in_another_tab_keeps_the_database_from_being_upgraded(
     with closing(browser.new_context()) as context:
         other, page = context.new_page(), context.new_page()
         other.goto(provider.url + "icon.svg")
-        other.evaluate(BEFORE, json.dumps(held["rows"]))
-        other.evaluate("() => { window.kept = indexedDB.open('tacit', 2); }")
+        other.evaluate(BEFORE, [json.dumps(held["rows"]), 3])
+        other.evaluate("() => { window.kept = indexedDB.open('tacit'); }")
         other.wait_for_function("() => window.kept.readyState === 'done'")
         page.goto(provider.url)
         expect(page.get_by_role("alert")).to_contain_text("open in another tab: close it first.")

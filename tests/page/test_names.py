@@ -24,9 +24,10 @@ BESIDE = {
     "answering/draw.js": ["channels.table"],
     "answering/ledger.js": ["privacy.ledger"],
     "answering/pseudonym.js": ["wire.report"],
-    "answering/schedule.js": ["wire.task"],
+    "answering/schedule.js": ["wire.task", "wire.catalogue"],
     "client.js": ["device.client"],
     "documents/binary.js": ["wire.binary"],
+    "documents/catalogue.js": ["wire.catalogue"],
     "documents/certificate.js": ["channels.certificate"],
     "documents/channel.js": ["wire.channel", "channels.table"],
     "documents/decimals.js": ["scale"],
@@ -35,7 +36,6 @@ BESIDE = {
     "documents/list_model.js": ["wire.list_model"],
     "documents/model_header.js": ["wire.model_header"],
     "documents/origin.js": ["wire.origin"],
-    "documents/replies.js": ["wire.replies"],
     "documents/report.js": ["wire.report"],
     "documents/scale.js": ["scale"],
     "documents/strict.js": ["wire.strict"],
@@ -45,8 +45,11 @@ BESIDE = {
     "recommending/list_profile.js": ["device.list_profile"],
     "recommending/profile.js": ["device.profile"],
     "recommending/solve.js": ["device.solve"],
+    "sending/replies.js": ["wire.replies"],
 }
 ALONE = {
+    # A task of Python computes the hashes of its items once.
+    "answering/schedule.js": {"hashesOf"},
     # The consent, the token and the outbox are steps of the page; in Python they are arguments of
     # the client, and parts of `sync`.
     "client.js": {"ownerOf", "Client.read", "Client.enrol", "Client.meet", "Client.admit",
@@ -55,16 +58,18 @@ ALONE = {
     "documents/binary.js": {"startsWith"},
     # `UNRATED` is how a row of the browser's store says it, where Python has None.
     "documents/channel.js": {"UNRATED"},
+    # The page says how many items are queried on average; the task bounds the length of its lines.
+    "documents/catalogue.js": {"expectedPlaces", "extensionOf"},
     # Python has Decimal, sha256 and hmac.
     "documents/decimals.js": {"compare", "decimal", "scaled"},
     "documents/hashing.js": {"address", "hexadecimal", "key", "mac"},
-    # The page shows the collector's own words; Python believes a short word of each refusal.
-    "documents/replies.js": {"problemOf"},
     # A browser's parser cannot say how a number was spelled, so that bytes are compared instead.
     "documents/strict.js": {"fieldsInOrder", "parseCanonical"},
     # Private to their callers in Python.
-    "documents/task.js": {"isItem", "refuseAnothers"},
+    "documents/task.js": {"begins", "refuseAnothers"},
     "errors.js": {"sentence"},
+    # The page shows the collector's own words; Python believes a short word of each refusal.
+    "sending/replies.js": {"problemOf"},
 }  # fmt: skip
 """What one device has alone, and why."""
 

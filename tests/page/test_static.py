@@ -11,7 +11,7 @@ PAGE = Path(tacit.__file__).parent / "page"
 SCRIPTS = sorted(PAGE.rglob("*.js"))
 DEVICE = [path for path in SCRIPTS if path.is_relative_to(PAGE / "device")]
 KINDS = {".html", ".css", ".js", ".svg"}
-IMPORT = re.compile(r'(?:from|import)\s*\(?\s*"([^"]+)"')
+IMPORT = re.compile(r'\b(?:from|import)\s*\(?\s*"([^"]+)"')
 ELSEWHERE = re.compile(r"https?:|//[a-z]|\bimport\(\s*[^\")]|\beval\b|innerHTML|new Function")
 SHOWN = re.compile(
     r"\bwindow\.|\bdocument\.(createElement|querySelector|getElementById|body)|\bHTML[A-Z]"

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { generation } from "../../src/tacit/page/device/documents/catalogue.js";
 import { expLower } from "../../src/tacit/page/device/documents/certificate.js";
 import { ofJson } from "../../src/tacit/page/device/documents/channel.js";
 import { decimal, shortest } from "../../src/tacit/page/device/documents/decimals.js";
@@ -19,9 +20,9 @@ import { ListProfile } from "../../src/tacit/page/device/recommending/list_profi
 import { posterior } from "../../src/tacit/page/device/recommending/posterior.js";
 import { Profile } from "../../src/tacit/page/device/recommending/profile.js";
 import { recommend } from "../../src/tacit/page/device/recommending/recommend.js";
-import { erasureKey, person, reportId } from "../../src/tacit/page/device/answering/pseudonym.js";
+import { blockKey, blockReportId, erasureKey, person, reportId } from "../../src/tacit/page/device/answering/pseudonym.js";
 import { dumps, upload } from "../../src/tacit/page/device/documents/report.js";
-import { asked } from "../../src/tacit/page/device/answering/schedule.js";
+import { asked, hashesOf, places as placesOf } from "../../src/tacit/page/device/answering/schedule.js";
 import { parseCanonical } from "../../src/tacit/page/device/documents/strict.js";
 import * as wireTask from "../../src/tacit/page/device/documents/task.js";
 
@@ -151,11 +152,15 @@ test("origins, in their one spelling", () => {
  *   ancestors?: string[], items?: (string | number)[], titles?: string[] | null,
  *   epochs: [number, number][],
  *   chosen: { [most: string]: string },
- *   people: { secret: string, person: string, ids: [number, number | null, string][],
- *     asked: number[], key?: string }[] }} said
+ *   growth?: { limit: number, renewals: number[], blocks: [number, number, string, number][],
+ *     generations: [number, number][] },
+ *   people: { secret: string, person: string, ids?: [number, number | null, string][],
+ *     asked?: number[], key?: string,
+ *     blocks?: { key: string, places: number[], ids: string[] }[] }[] }} said
  */
 async function agreeOnTask(task, { provider, question, uncovered = [], ...said }) {
-  const { epochs, chosen, people, root, ancestors, items, titles } = said;
+  const { epochs, chosen, people, root, ancestors, items, titles, growth } = said;
+  agreeOnGrowth(task, growth);
   assert.equal(task.root, root ?? task.address);
   assert.deepEqual(task.ancestors, ancestors ?? (provider === null ? [] : [question]));
   if (items !== undefined) assert.deepEqual([task.items, task.titles], [items, titles]);
@@ -166,7 +171,7 @@ async function agreeOnTask(task, { provider, question, uncovered = [], ...said }
     if (/^[0-9a-f]{64}$/.test(wanted)) assert.equal(wireTask.choose(task, most).id, wanted);
     else assert.throws(() => wireTask.choose(task, most), { message: wanted });
   }
-  for (const { secret, person: wanted, ids, asked: places, key: erasing } of people) {
+  for (const { secret, person: wanted, ids = [], asked: places, key: erasing, blocks = [] } of people) {
     const own = await key(Uint8Array.from(Buffer.from(secret, "hex")));
     const me = await person(own, task.root, provider);
     assert.equal(erasing === undefined, provider === null);
@@ -175,16 +180,44 @@ async function agreeOnTask(task, { provider, question, uncovered = [], ...said }
     assert.equal(me, wanted);
     for (const [epoch, place, id] of ids)
       assert.equal(await reportId(own, task.root, epoch, place, provider), id);
-    assert.deepEqual(await asked(task, me), places);
+    if (places !== undefined) assert.deepEqual(await asked(task, me), places);
+    for (const [number, block] of blocks.entries()) {
+      const [address = "", host = ""] = [task.chain[number], provider ?? ""];
+      const mine = await blockKey(own, host, address);
+      const { [number]: terms } = task.growth?.blocks ?? assert.fail();
+      assert.equal(mine, block.key);
+      const queried = await placesOf(terms ?? assert.fail(), mine, await hashesOf(task.items));
+      assert.deepEqual(queried, block.places);
+      for (const [now, id] of block.ids.entries())
+        assert.equal(await blockReportId(own, host, task.root, address, now), id);
+    }
   }
 }
 
+/**
+ * @param {import("../../src/tacit/page/device/documents/task.js").Task} task
+ * @param {{ limit: number, renewals: number[], blocks: [number, number, string, number][],
+ *   generations: [number, number][] }} [said]
+ */
+function agreeOnGrowth({ growth, chain }, said) {
+  assert.equal(growth === null, said === undefined);
+  if (growth === null || said === undefined) return;
+  const blocks = growth.blocks.map((one) => [one.first, one.end, String(one.threshold), one.openFrom]);
+  const { limit, renewals } = growth;
+  const { generations, ...terms } = said;
+  assert.deepEqual({ limit, renewals, blocks }, terms);
+  assert.equal(chain.length, blocks.length);
+  for (const [epoch, wanted] of generations) assert.equal(generation(growth, epoch), wanted);
+}
+
 test("reports, to the byte", async () => {
-  for (const { channel, symbols, report, upload: body } of vectors("reports")) {
+  for (const { channel, symbols, report, block, upload: body } of vectors("reports")) {
     const read = await channelOf(channel);
     const names = { id: "ab".repeat(16), mech: read.id, epoch: 17, person: "0f".repeat(16) };
-    const text = dumps({ ...names, places: [0, 11, 4095], symbols }, read);
+    const said = { ...names, places: [0, 11, 4095], symbols };
+    const text = dumps({ ...said, key: null }, read);
     assert.equal(text, report);
+    assert.equal(dumps({ ...said, key: "c4".repeat(16) }, read), block);
     assert.equal(upload([text, text]), body);
   }
 });

@@ -10,7 +10,7 @@ import json
 import math
 import struct
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -32,11 +32,19 @@ from tacit.scale import RatingScale, shortest
 from tacit.wire import channel as wire_channel
 from tacit.wire import report as wire_report
 from tacit.wire import task as wire_task
+from tacit.wire.catalogue import Growth, ItemBlock, threshold_of
 from tacit.wire.exposure import ItemExposure
 from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence, ItemTarget
 from tacit.wire.list_model import ItemNeighbours, ListModel, LowRank
 from tacit.wire.origin import is_origin
-from tacit.wire.report import Report, erasure_key, person, report_id
+from tacit.wire.report import (
+    Report,
+    block_key,
+    block_report_id,
+    erasure_key,
+    person,
+    report_id,
+)
 from tacit.wire.task import Task, asked
 
 HERE = Path(__file__).parent
@@ -223,10 +231,11 @@ def tasks() -> list[dict[str, Any]]:
         asking("catalogue", provider="https://films.example", uncovered=("the catalogue",)),
         asking("rated", uncovered=tuple(PARTS.values())),
         *_extended_tasks(),
+        *_growing_tasks(),
     ]
     documents = [task.document.decode() for task in good]
     documents += [*_forged_tasks(documents[0]), "[]", "{"]
-    documents += _forged_extensions()
+    documents += _forged_extensions() + _forged_growth()
     return [_read(document) for document in documents]
 
 
@@ -236,6 +245,70 @@ def _extended_tasks() -> list[Task]:
     once = named.extended(["new", "日本 2"], ["Neu\n\u2028", ""])
     bare = asking("rated", provider="https://films.example", titles=None, items=(1, 2, 3))
     return [once, once.extended(["9"], ["Neun"]), bare.extended([7]).extended([5, 6])]
+
+
+def growing(plan: str, *, limit: int, renewals: tuple[int, ...] = (), **changes: Any) -> Task:
+    """A small task over slots that can be extended."""
+    task = asking(plan, provider="https://films.example", **changes)
+    n = len(task.items)
+    block = ItemBlock(0, n, threshold_of(task.slots, n), 0)
+    return replace(task, growth=Growth(limit, renewals, (block,)))
+
+
+def _growing_tasks() -> list[Task]:
+    """Each plan, extended at other rates, and with a limit that the second block exceeds."""
+    some = growing("sample:3", limit=9, renewals=(10, 17), uncovered=("the catalogue",))
+    twice = some.extended(["new", "neu"], ["", "ü"], open_from=28, threshold=(1 << 64) - 1)
+    every = growing("catalogue", limit=7, titles=None, items=range(1, 7))
+    return [
+        some,
+        twice,
+        twice.extended(["x"], ["X"], open_from=0, threshold=1),
+        every,
+        every.extended([7, 8], open_from=3).extended([9], open_from=4),
+        growing("sample:9", limit=6),
+    ]
+
+
+def _forged_growth() -> list[str]:
+    """Terms and blocks that a device must refuse, each for one reason."""
+    task = _growing_tasks()[1]
+    first, second = task.document.decode().split("\n")
+    fields, block = json.loads(first), json.loads(second)
+    terms = fields["extendable"]
+    half = str(1 << 63)
+    changes: list[dict[str, Any]] = [
+        {"threshold": str((1 << 63) - 1)}, {"threshold": 1 << 63}, {"threshold": "0" + half},
+        {"threshold": "-1"}, {"threshold": "²"}, {"threshold": ""}, {"threshold": half + " "},
+        {"threshold": "1" * 21}, {"open_from": -1}, {"open_from": "0"}, {"open_from": None},
+        {"limit": 2}, {"limit": -9}, {"limit": 4097}, {"limit": True}, {"limit": "9"},
+        {"renewals": [0]}, {"renewals": [5, 5]}, {"renewals": [6, 5]}, {"renewals": [-1]},
+        {"renewals": list(range(1, 102))}, {"renewals": None}, {"renewals": ["5"]},
+        {"renewals": [1 << 53]}, {"provider_key": "key"}, {"provider_key": 0}, {"more": 1},
+    ]  # fmt: skip
+    forged = [spelled(fields | {"extendable": terms | change}) for change in changes]
+    wrong: list[dict[str, Any]] = [
+        {"extendable": None}, {"extendable": []}, {"extendable": {}}, {"plan": "rated"},
+        {"plan": "catalogue"}, {"plan": "sample:4"}, {"format": "tacit-task-2"},
+        {"format": "tacit-task-4"}, {"provider": None}, {"uncovered": []},
+    ]  # fmt: skip
+    forged += [spelled(fields | change) for change in wrong]
+    forged += [spelled({key: fields[key] for key in fields if key != gone})
+               for gone in ("extendable", "provider")]  # fmt: skip
+    forged.append(spelled(fields | {"extendable": dict(reversed(terms.items()))}))
+    rated = json.loads(asking("rated", provider="https://films.example").document)
+    forged.append(spelled(rated | {"format": "tacit-task-3", "extendable": terms}))
+    added: list[dict[str, Any]] = [
+        {"format": "tacit-extension-1"}, {"parent": "0" * 64}, {"items": []}, {"items": ["7", "x"]},
+        {"titles": None}, {"threshold": "0"}, {"threshold": str((1 << 64) + 1)}, {"threshold": 5},
+        {"threshold": "05"}, {"open_from": -1}, {"open_from": 1.5}, {"open_from": 1 << 53},
+        {"successor": "https://other.example"}, {"successor": ""}, {"more": 1},
+    ]  # fmt: skip
+    lines = [spelled(block | change) for change in added]
+    lines.append(spelled(dict(list(block.items())[:4]) | {"format": "tacit-extension-1"}))
+    forged += [f"{first}\n{line}" for line in lines]
+    every, line = _growing_tasks()[4].document.decode().split("\n")[:2]
+    return [*forged, f"{every}\n{spelled(json.loads(line) | {'threshold': half})}"]
 
 
 def _forged_extensions() -> list[str]:
@@ -382,6 +455,7 @@ def _read(document: str) -> dict[str, Any]:
         **({"root": task.root, "ancestors": task.ancestors, "items": task.items,
             "titles": task.titles} if task.lineage else {}),
         **({"uncovered": list(task.uncovered)} if task.uncovered else {}),
+        **({"growth": _growth(task.growth)} if task.growth else {}),
         "epochs": [[now, task.epoch(now)] for now in (-100, 999, 999.5, 1000, 87_399.9, 10**9)],
         "chosen": {
             most: verdict(lambda m=most: task.choose(m)).get("sentence") or task.choose(most).id
@@ -391,14 +465,36 @@ def _read(document: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _growth(growth: Growth) -> dict[str, Any]:
+    return {
+        "limit": growth.limit,
+        "renewals": growth.renewals,
+        "blocks": [[b.first, b.end, str(b.threshold), b.open_from] for b in growth.blocks],
+        "generations": [[epoch, growth.generation(epoch)] for epoch in (0, 9, 10, 16, 17, 99)],
+    }
+
+
 def _names(task: Task, secret: bytes) -> dict[str, Any]:
     where, provider = task.root, task.provider
     me = person(secret, where, provider)
     places = (0, 5) if task.plan == "rated" else (None,)
     ids = [[e, p, report_id(secret, where, e, p, provider)] for e in (0, 17) for p in places]
     erasing = {} if provider is None else {"key": erasure_key(secret, where, provider).hex()}
-    names = {"secret": secret.hex(), "person": me, "ids": ids, "asked": list(asked(task, me))}
-    return names | erasing
+    names = {"secret": secret.hex(), "person": me}
+    if task.growth is not None:
+        return names | erasing | {"blocks": list(_queried(task, secret))}
+    return names | {"ids": ids, "asked": list(asked(task, me))} | erasing
+
+
+def _queried(task: Task, secret: bytes) -> Iterator[dict[str, Any]]:
+    """Key, items and report ids of each block, whether within the limit or not."""
+    assert task.growth is not None
+    assert task.provider is not None
+    for block, address in zip(task.growth.blocks, task.chain, strict=True):
+        key = block_key(secret, task.provider, address)
+        ids = [block_report_id(secret, task.provider, task.root, address, g)
+               for g in range(task.growth.generations)]  # fmt: skip
+        yield {"key": key, "places": block.places(key, task.item_hashes), "ids": ids}
 
 
 def origins() -> list[list[Any]]:
@@ -432,9 +528,10 @@ def reports() -> list[dict[str, Any]]:
         symbols = [0, len(channel.outputs) - 1, rng.randrange(len(channel.outputs))]
         report = Report("ab" * 16, channel.id, 17, "0f" * 16, (0, 11, 4095), tuple(symbols))
         text = wire_report.dumps(report, channel).decode()
+        block = wire_report.dumps(replace(report, key="c4" * 16), channel).decode()
         found.append(
             {"channel": wire_channel.dumps(channel), "symbols": symbols, "report": text,
-             "upload": wire_report.upload([text.encode()] * 2).decode()}
+             "block": block, "upload": wire_report.upload([text.encode()] * 2).decode()}
         )  # fmt: skip
     return found
 

@@ -42,8 +42,9 @@ def document(held: Held, task: str) -> str:
     """The one spelling of a task, with the tables that it names; an extension is one more line."""
     fields = held["tasks"][task]
     if "extends" in fields:
-        added = {key: fields[key] for key in ("items", "titles")}
-        head = {"format": "tacit-extension-1", "parent": address(held, fields["extends"])}
+        added = {key: fields[key] for key in fields if key != "extends"}
+        head = {"format": f"tacit-extension-{2 if 'threshold' in added else 1}"}
+        head |= {"parent": address(held, fields["extends"])}
         return document(held, fields["extends"]) + "\n" + spelled(head | added)
     return spelled(fields | {"channels": [held["tables"][name] for name in fields["channels"]]})
 
@@ -78,6 +79,18 @@ def report_id(held: Held, secret: int, task: str, epoch: int, slot: int | str) -
     return mac(held, secret, f"{head}\n{address(held, task)}\n{epoch}\n{slot}")[:16].hex()
 
 
+def block_names(held: Held, secret: int, task: str, epoch: int, place: int) -> tuple[str, str]:
+    """The id of the report on the block that holds a place, and the block's key."""
+    while place < len(items(held, task)) - len(held["tasks"][task]["items"]):
+        task = held["tasks"][task]["extends"]
+    block, root = address(held, task), held["tasks"][first(held, task)]
+    generation = sum(each <= epoch for each in root["extendable"]["renewals"])
+    where = f"{root['provider']}\n{address(held, first(held, task))}\n{block}\n{generation}"
+    texts = f"tacit-block-report-1\n{where}", f"tacit-block-1\n{root['provider']}\n{block}"
+    id, key = (mac(held, secret, text)[:16].hex() for text in texts)
+    return id, key
+
+
 def symbol(table: Held, value: str | None, word: str) -> int:
     """The column on whose share of the row the word falls."""
     row = 0 if value is None else table["levels"].index(value) + table["missing"]
@@ -92,17 +105,22 @@ def symbol(table: Held, value: str | None, word: str) -> int:
 def report(held: Held, names: tuple[int, str], said: list[Any]) -> str:
     """The bytes of one report; a cell of a store from before states its symbol after its value."""
     epoch, name, *cells = said
-    table, rated = held["tables"][name], held["tasks"][first(held, names[1])]["plan"] == "rated"
+    table, root = held["tables"][name], held["tasks"][first(held, names[1])]
+    slot, schema, key = cells[0][0] if root["plan"] == "rated" else "all", 1, ""
+    id = report_id(held, *names, epoch, slot)
+    if "extendable" in root:
+        id, block = block_names(held, *names, epoch, cells[0][0])
+        schema, key = 2, f'"key":"{block}",'
     width = len(str(len(table["outputs"]) - 1))
     drawn = [
         rest[1] if rest[0] is None else symbol(table, value, held["words"][rest[0]])
         for _, value, *rest in cells
     ]
     pairs = zip(cells, drawn, strict=True)
+    shown = ",".join(f"[{cell[0]},{column:{width}}]" for cell, column in pairs)
     return (
-        f'{{"id":"{report_id(held, *names, epoch, cells[0][0] if rated else "all")}",'
-        f'"mech":"{table["id"]}","schema":1,"epoch":{epoch},"person":"{person(held, *names)}",'
-        f'"cells":[{",".join(f"[{cell[0]},{column:{width}}]" for cell, column in pairs)}]}}'
+        f'{{"id":"{id}","mech":"{table["id"]}","schema":{schema},"epoch":{epoch},'
+        f'"person":"{person(held, *names)}",{key}"cells":[{shown}]}}'
     )
 
 

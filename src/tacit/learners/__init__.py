@@ -222,6 +222,8 @@ def fit(
         data that cannot be learned from, and reports on another scale.
     """
     whole("rng", rng, 0)
+    if "advance" in settings:
+        raise RequestError("advance is not a setting; pass a callback as progress.")
     if mode not in ("strict", "faithful"):
         raise RequestError(f"mode must be strict or faithful, got '{mode}'.")
     chosen = learner(name, mode)

@@ -31,7 +31,7 @@ const rows: Rows = await client.read();
 const model: ItemModel | ListModel | null = await fetchModel(collector, task);
 const best: { item: string | number; score: number }[] =
   recommend(task, model, pastOf(rows, task.question).levels, 5);
-const due: number = countDue(task, rows, 0);
+const due: number = await countDue(task, rows, 0);
 const spent: string = nats(rows.ledger[0]?.spent ?? 0n);
 export const said = [refused instanceof TacitError, best, due, spent, ListProfile, Profile];
 

@@ -6,6 +6,7 @@
  */
 
 import { secretWord } from "./answering/draw.js";
+import { channelOf } from "./answering/blocks.js";
 import { dueAgain } from "./answering/due.js";
 import { erasuresOf } from "./sending/erasing.js";
 import { BudgetError, CertificateError, RequestError } from "./errors.js";
@@ -170,17 +171,19 @@ export class Client {
    * Request pending erasures, compute the answers that are due and send the outbox.
    *
    * Throws what `loads` of a task, `refuseAnothers` and `choose` throw, before anything is drawn,
-   * and `BudgetError` if a first report costs more than the remaining budget. The outbox is sent in
-   * that case too.
+   * and `BudgetError` if a first report costs more than the remaining budget, or all reports to a task
+   * that is answered block by block, which are paid for together. The outbox is sent in that case
+   * too.
    * @returns {Promise<SyncOutcome>}
    */
   sync() {
     return this.#alone(async () => {
       const asked = await this.#sender.erase();
-      const owner = ownerOf(await this.#store.read());
+      const rows = await this.#store.read();
+      const owner = ownerOf(rows);
       const task = await wireTask.loads(await this.#collector.task(owner.task), owner.task);
       refuseAnothers(task, this.#collector.origin);
-      const channel = choose(task, owner.maximum);
+      const channel = channelOf(task, owner.maximum, rows);
       const late = await this.#dropLate();
       const epoch = wireTask.epoch(task, this.#clock());
       const refusals = await this.#answer(task, channel, epoch).catch(async (error) => {

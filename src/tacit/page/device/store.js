@@ -32,6 +32,14 @@ import { DataError } from "./errors.js";
  *   readonly value: string, readonly symbol: number }} Answer
  */
 /**
+ * The channel of a task that is answered block by block, once its limit is reserved.
+ * @typedef {{ readonly task: string, readonly channel: string }} Chain
+ */
+/**
+ * The symbol drawn for an item of such a task, once per generation, whatever its value.
+ * @typedef {Answer & { readonly generation: number }} BlockAnswer
+ */
+/**
  * The last value reported through a channel, and its epoch. Under `rated` an item has one row.
  * @typedef {{ readonly task: string, readonly place: number, readonly value: string,
  *   readonly channel: string, readonly epoch: number }} Reported
@@ -68,7 +76,8 @@ import { DataError } from "./errors.js";
  * @typedef {{ owner: readonly Owner[], enrolment: readonly Enrolment[], ledger: readonly Spent[],
  *   ratings: readonly Rating[], answers: readonly Answer[], reported: readonly Reported[],
  *   outbox: readonly Outgoing[], made: readonly Made[], names: readonly Names[],
- *   pause: readonly Pause[], erasures: readonly Erasure[] }} Rows
+ *   pause: readonly Pause[], erasures: readonly Erasure[], chains: readonly Chain[],
+ *   blocks: readonly BlockAnswer[] }} Rows
  */
 /** @typedef {{ readonly put?: Partial<Rows>, readonly remove?: Partial<Rows> }} Change */
 /**
@@ -90,6 +99,8 @@ export const KEYS = {
   names: ["task"],
   pause: ["self"],
   erasures: ["key"],
+  chains: ["task"],
+  blocks: ["task", "generation", "place"],
 };
 export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
 
@@ -100,7 +111,7 @@ export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
  * @returns {Promise<Store>}
  */
 export async function openStore(name = "tacit") {
-  const request = indexedDB.open(name, 3);
+  const request = indexedDB.open(name, 4);
   request.onupgradeneeded = () => {
     const absent = NAMES.filter((store) => !request.result.objectStoreNames.contains(store));
     for (const store of absent) request.result.createObjectStore(store, { keyPath: KEYS[store] });

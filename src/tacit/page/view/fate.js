@@ -3,6 +3,7 @@
 import { madeIn, pastOf } from "../device/answering/due.js";
 import { entriesOf } from "../device/answering/entries.js";
 import { UNRATED } from "../device/documents/channel.js";
+import { begins } from "../device/documents/task.js";
 import * as words from "./words/sent.js";
 
 /** @typedef {import("../device/documents/task.js").Task} Task */
@@ -19,14 +20,15 @@ const DAY = 86_400;
  * @returns {Map<number, Fate>}
  */
 export function fatesOf(task, rows, epoch) {
-  const begun = pastOf(rows, task.question).last.size > 0;
+  const answered = [...pastOf(rows, task.question).last.keys()];
   const made = madeIn(rows, task, epoch);
   return new Map(
     entriesOf(task, rows).map(({ place, level, last, waits }) => {
       const value = level ?? (task.hidesPresence ? UNRATED : undefined);
       const closed = task.hidesPresence ? made.size > 0 : made.has(place);
-      if (last === undefined) return [place, unsent(begun && task.hidesPresence)];
+      if (last === undefined) return [place, unsent(isUnasked(task, place, answered))];
       if (value === last.value) return [place, waits ? WAITS : SENT];
+      if (task.growth !== null) return [place, stands(task, task.growth, last, epoch)];
       return [place, changed(task, last, value, closed ? begins(task, epoch + 1) : null)];
     }),
   );
@@ -36,6 +38,34 @@ export function fatesOf(task, rows, epoch) {
 const SENT = { kind: "sent", text: words.SENT };
 /** @type {Fate} */
 const WAITS = { kind: "waits", text: words.WAITS };
+
+/**
+ * Return whether the report that would have had an answer for this item was made without one.
+ * @param {Task} task
+ * @param {number} place
+ * @param {readonly number[]} answered indices
+ */
+function isUnasked({ hidesPresence, growth }, place, answered) {
+  const block = growth?.blocks.find(({ end }) => place < end);
+  const [first, end] = block === undefined ? [0, Infinity] : [block.first, block.end];
+  return hidesPresence && answered.some((one) => one >= first && one < end);
+}
+
+/**
+ * Status of a changed rating where the task is answered block by block: the next answer is drawn
+ * after a renewal, if one is to come.
+ * @param {Task} task
+ * @param {import("../device/documents/catalogue.js").Growth} growth
+ * @param {Reported} last
+ * @param {number} epoch now
+ * @returns {Fate}
+ */
+function stands(task, { renewals }, last, epoch) {
+  const next = renewals.find((each) => each > last.epoch);
+  if (next === undefined) return { kind: "changed", text: words.standsInWords(task, last.value) };
+  const from = next <= epoch ? null : begins(task, next);
+  return { kind: "changed", text: words.changedInWords(task, last.value, from) };
+}
 
 /**
  * @param {boolean} unasked
@@ -59,13 +89,4 @@ function changed(task, last, value, from) {
       ? words.clearedInWords(task, last.value, end)
       : words.changedInWords(task, last.value, from);
   return { kind: "changed", text };
-}
-
-/**
- * @param {Task} task
- * @param {number} epoch
- * @returns {number} Unix seconds
- */
-export function begins({ start, epochSeconds }, epoch) {
-  return start + epoch * epochSeconds;
 }

@@ -134,7 +134,7 @@ class Page {
   async #showSending(rows, first) {
     const { task } = this;
     const epoch = wireTask.epoch(task, Date.now() / 1000);
-    const due = countDue(task, rows, epoch);
+    const due = await countDue(task, rows, epoch);
     const fates = fatesOf(task, rows, epoch);
     const none = pastOf(rows, task.question).last.size === 0;
     this.#catalogue?.update(this.#agreed ? fates : new Map());

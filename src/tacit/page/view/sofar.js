@@ -1,11 +1,11 @@
 /** Summary after consent: answers sent, epsilon spent, and the result. */
 
 import { contractView } from "./contract.js";
+import { channelOf } from "../device/answering/blocks.js";
 import { pastOf } from "../device/answering/due.js";
 import { left, nano, nats } from "../device/answering/ledger.js";
-import { choose } from "../device/documents/task.js";
+import { begins } from "../device/documents/task.js";
 import { make } from "./dom.js";
-import { begins } from "./fate.js";
 import * as words from "./words/sent.js";
 
 /** @typedef {import("../device/documents/task.js").Task} Task */
@@ -39,7 +39,7 @@ export class SoFarView {
   }
 
   /**
-   * Update the view. Throws what `choose` throws if the user's maximum is below all offers.
+   * Update the view. Throws what `channelOf` throws if the user's maximum is below all offers.
    * @param {Rows} rows of a user who agreed
    * @param {string | undefined} first title of the first recommendation, if any
    * @param {string} code by which the provider finds the user's reports
@@ -54,7 +54,7 @@ export class SoFarView {
     this.#spent.textContent = words.spentInWords(this.#task, nats(spent), nats(limit));
     const share = Math.min(1, Number(spent) / Math.max(1, Number(limit)));
     this.#meter.style.setProperty("--share", String(share));
-    const { epsilon } = choose(this.#task, owner.maximum);
+    const { epsilon } = channelOf(this.#task, owner.maximum, rows);
     const [cost, rest] = [nano(epsilon), left({ limit, spent })];
     const more = cost === 0n ? null : Number(rest / cost);
     this.#counts.textContent = words.budgetInWords(this.#task, epsilon, nats(rest), more);

@@ -52,7 +52,7 @@ export class TermsView {
   /** @param {number} due answers */
   update(due) {
     this.#offer.textContent = words.offerInWords(this.#task, due);
-    this.#button.textContent = words.agreeInWords(due);
+    this.#button.textContent = words.agreeInWords(this.#task, due);
   }
 
   #limitView() {
@@ -83,13 +83,15 @@ export class TermsView {
 }
 
 /**
- * Return the default lifetime limit: 100 answers, or two full reports.
+ * Return the default lifetime limit: 100 answers, two full reports, or all answers to a task that is
+ * answered block by block.
  * @param {Task} task
  * @param {string} epsilon
  * @returns {string}
  */
 function modestLimit(task, epsilon) {
-  const answers = task.hidesPresence ? 2 * cellsOf(task) : 100;
+  const reports = task.growth === null ? 2 : 1;
+  const answers = task.hidesPresence ? reports * cellsOf(task) : 100;
   return String(Math.ceil(answers * Number(epsilon)));
 }
 
@@ -104,7 +106,7 @@ function enough(task, epsilon, lifetime) {
     if (cost === 0n) return words.FREE;
     const cells = cellsOf(task);
     const first = task.hidesPresence && !affords({ limit, spent: 0n }, BigInt(cells) * cost);
-    return words.enoughInWords(Number(limit / cost), first ? cells : null);
+    return words.enoughInWords(task, Number(limit / cost), first ? cells : null);
   } catch (error) {
     return sentence(error);
   }

@@ -1,5 +1,7 @@
 /** The answers due in an epoch under each plan: cells of the reports and their symbols. */
 
+import { generations } from "../documents/catalogue.js";
+import { countInBlocks, isGrowing } from "./blocks.js";
 import { UNRATED } from "../documents/channel.js";
 import { BudgetError } from "../errors.js";
 import { affords, left, nats } from "./ledger.js";
@@ -32,24 +34,28 @@ export function pastOf({ ratings, reported }, task) {
 }
 
 /**
- * Return the number of answers due. `sync` produces this many if the lifetime limit allows it.
+ * Return the number of answers due. `sync` produces this many if the lifetime limit allows it. For a
+ * task that is answered block by block, it is an average before the device has a secret.
  * @param {Task} task
- * @param {Pick<import("../store.js").Rows, "ratings" | "reported" | "made">} rows
+ * @param {Pick<import("../store.js").Rows, "owner" | "ratings" | "reported" | "made" | "blocks">} rows
  * @param {number} epoch
- * @returns {number}
+ * @returns {Promise<number>}
  */
-export function countDue(task, rows, epoch) {
+export async function countDue(task, rows, epoch) {
   if (epoch < 0) return 0;
+  if (isGrowing(task)) return countInBlocks(task, rows, epoch);
   const made = madeIn(rows, task, epoch);
   if (task.hidesPresence) return made.size > 0 ? 0 : cellsOf(task);
   return changed(pastOf(rows, task.question), made).length;
 }
 
 /**
- * Return the number of items covered by one report of the task, where the plan hides presence.
- * @param {Pick<Task, "slots" | "items">} task
+ * Return the number of answers that a device pays for before its first report, where the plan hides
+ * presence.
+ * @param {Pick<Task, "slots" | "items" | "growth">} task
  */
-export function cellsOf({ slots, items }) {
+export function cellsOf({ slots, items, growth }) {
+  if (growth !== null) return growth.limit * generations(growth);
   return Math.min(slots ?? items.length, items.length);
 }
 

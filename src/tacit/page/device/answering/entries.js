@@ -21,7 +21,9 @@ import { pastOf } from "./due.js";
  */
 export function entriesOf(task, rows) {
   const { levels, last } = pastOf(rows, task.question);
-  const answers = rows.answers.filter((answer) => answer.task === task.question);
+  const answers = [...rows.answers, ...rows.blocks].filter(
+    (answer) => answer.task === task.question,
+  );
   const byPlace = Map.groupBy(answers, ({ place }) => place);
   const answered = answers.filter(({ value }) => value !== UNRATED).map(({ place }) => place);
   const waiting = rows.outbox.filter((row) => row.task === task.question);

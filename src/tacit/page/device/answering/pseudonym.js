@@ -64,3 +64,35 @@ export async function reportId(secret, task, epoch, index, provider) {
   const text = `${head}\n${task}\n${epoch}\n${index ?? "all"}`;
   return hexadecimal(await mac(secret, text)).slice(0, NAME_DIGITS);
 }
+
+/**
+ * Return the key that selects the items of a block that the device is queried about: 32 hexadecimal
+ * digits.
+ *
+ * `block` is the address of the document that added the items, so that those who choose them cannot
+ * predict the key. It is sent with the block's report.
+ * @param {CryptoKey} secret
+ * @param {string} provider
+ * @param {string} block
+ * @returns {Promise<string>}
+ */
+export async function blockKey(secret, provider, block) {
+  const text = `tacit-block-1\n${provider}\n${block}`;
+  return hexadecimal(await mac(secret, text)).slice(0, NAME_DIGITS);
+}
+
+/**
+ * Return the id of the report on a block in a generation.
+ *
+ * It does not depend on epoch, channel or content, so that a second answer is a conflict.
+ * @param {CryptoKey} secret
+ * @param {string} provider
+ * @param {string} task
+ * @param {string} block
+ * @param {number} generation
+ * @returns {Promise<string>}
+ */
+export async function blockReportId(secret, provider, task, block, generation) {
+  const text = `tacit-block-report-1\n${provider}\n${task}\n${block}\n${generation}`;
+  return hexadecimal(await mac(secret, text)).slice(0, NAME_DIGITS);
+}

@@ -1,9 +1,11 @@
 /** One round of answers: all that is due in an epoch, as one change to commit. */
 
 import { Answers } from "./answers.js";
+import { drawBlock, dueBlocks, isGrowing, reserve } from "./blocks.js";
 import { dueRated, dueSlots, madeIn, pastOf } from "./due.js";
+import { generation } from "../documents/catalogue.js";
 import { key } from "../documents/hashing.js";
-import { person, reportId } from "./pseudonym.js";
+import { blockReportId, person, reportId } from "./pseudonym.js";
 import { dumps } from "../documents/report.js";
 import { asked } from "./schedule.js";
 
@@ -11,6 +13,9 @@ import { asked } from "./schedule.js";
 /** @typedef {import("./due.js").Cell} Cell */
 /** @typedef {import("../store.js").Outgoing} Outgoing */
 /** @typedef {import("../documents/task.js").Task} Task */
+/** Inputs of a report's names.
+ * @typedef {{ readonly secret: CryptoKey, readonly named: import("./pseudonym.js").Named,
+ *   readonly me: string, readonly epoch: number }} Signed */
 
 /**
  * Compute a round. Nothing is written and nothing is sent: the caller commits the debit, the
@@ -29,7 +34,11 @@ export async function round(owner, rows, task, channel, epoch, words) {
   const secret = await key(owner.secret);
   const named = namedFor(rows, task);
   const me = await person(secret, named.named, named.provider);
+  const signed = { secret, named, me, epoch };
   const ledger = { limit: owner.limit, spent: rows.ledger[0]?.spent ?? 0n };
+  if (isGrowing(task)) {
+    return { change: await blockRound(rows, task, channel, signed, ledger, words), refusals: [] };
+  }
   const answers = new Answers(task.question, channel, rows.answers, ledger, words);
   const made = madeIn(rows, task, epoch);
   const through = rows.reported.filter((one) => one.channel === channel.id);
@@ -38,17 +47,53 @@ export async function round(owner, rows, task, channel, epoch, words) {
   const reports = task.hidesPresence
     ? dueSlots(past, answers, made, await asked(task, me))
     : dueRated(past, answers, made);
-  const signed = { secret, named, me, epoch };
-  const outbox = await Promise.all(reports.map((cells) => outgoing(task, channel, cells, signed)));
+  const outbox = await Promise.all(
+    reports.map((cells) => outgoing(task, channel, cells, signed, null)),
+  );
   const reported = reports
     .flat()
     .map(({ place, value }) => ({ task: task.question, place, value, channel: channel.id, epoch }));
-  const spent = { self: /** @type {const} */ ("lifetime"), spent: answers.ledger.spent };
-  const put = { ledger: [spent], answers: answers.drawn, reported, outbox };
+  const put = { ledger: [spentOf(answers.ledger)], answers: answers.drawn, reported, outbox };
   const remove = { reported: task.hidesPresence ? [] : untold(rows, outbox) };
   const names = reports.length > 0 ? [{ task: task.question, ...named }] : [];
   const change = { put: { ...put, made: outbox.map(slotOf), names }, remove };
   return { change, refusals: answers.refusals };
+}
+
+/**
+ * Compute a round of a task that is answered block by block: a report for each block whose time has
+ * come. Throws `BudgetError` if the lifetime limit does not allow the limit of the task.
+ * @param {import("../store.js").Rows} rows
+ * @param {import("./blocks.js").GrowingTask} task
+ * @param {Channel} channel
+ * @param {Signed} signed
+ * @param {import("./ledger.js").Ledger} ledger
+ * @param {import("./draw.js").Words} words
+ * @returns {Promise<import("../store.js").Change>}
+ */
+async function blockRound(rows, task, channel, signed, ledger, words) {
+  const { question } = task;
+  const { epoch } = signed;
+  const spent = spentOf(reserve(task, channel, rows, ledger));
+  const { levels, last } = pastOf(rows, question);
+  /** @type {import("../store.js").BlockAnswer[]} */
+  const drawn = [];
+  /** @type {Outgoing[]} */
+  const outbox = [];
+  for (const block of await dueBlocks(task, signed.secret, rows, epoch)) {
+    const cells = drawBlock(task, channel, block, levels, epoch, words);
+    outbox.push(await outgoing(task, channel, cells, signed, block));
+    drawn.push(...cells);
+  }
+  // After the clock was set back, an answer of an earlier generation is not the last one.
+  const latest = drawn.filter(({ place }) => (last.get(place)?.epoch ?? epoch) <= epoch);
+  const reported = latest.map(({ task, place, value }) => {
+    return { task, place, value, channel: channel.id, epoch };
+  });
+  const names = outbox.length > 0 ? [{ task: question, ...signed.named }] : [];
+  const chains = [{ task: question, channel: channel.id }];
+  const answers = { chains, blocks: drawn, reported, names };
+  return { put: { ledger: [spent], ...answers, outbox, made: outbox.map(slotOf) } };
 }
 
 /**
@@ -96,22 +141,49 @@ function slotOf({ task, epoch, place }) {
   return { task, epoch, place };
 }
 
+/** @param {import("./ledger.js").Ledger} ledger */
+function spentOf({ spent }) {
+  return { self: /** @type {const} */ ("lifetime"), spent };
+}
+
 /**
  * @param {Task} task
  * @param {Channel} channel
  * @param {readonly Cell[]} cells
- * @param {{ readonly secret: CryptoKey, readonly named: import("./pseudonym.js").Named,
- *   readonly me: string, readonly epoch: number }} signed
+ * @param {Signed} signed
+ * @param {import("./blocks.js").QueriedBlock | null} block whose cells they are, if it is one
  * @returns {Promise<Outgoing>}
  */
-async function outgoing(task, channel, cells, { secret, named, me, epoch }) {
+async function outgoing(task, channel, cells, signed, block) {
   const places = cells.map((cell) => cell.place);
   const symbols = cells.map((cell) => cell.symbol);
   const place = places[0] ?? 0;
   const single = !task.hidesPresence;
-  const id = await reportId(secret, named.named, epoch, single ? place : null, named.provider);
-  const bytes = dumps({ id, mech: channel.id, epoch, person: me, places, symbols }, channel);
+  const { me: person, epoch } = signed;
+  const id = await (block === null
+    ? slotId(signed, single ? place : null)
+    : blockId(task, signed, block));
+  const key = block?.key ?? null;
+  const bytes = dumps({ id, mech: channel.id, epoch, person, places, symbols, key }, channel);
   const until = task.start + (epoch + task.window + 1) * task.epochSeconds;
   const { question, address } = task;
   return { task: question, address, epoch, place, id, bytes, single, until };
+}
+
+/**
+ * @param {Signed} signed
+ * @param {number | null} place
+ */
+function slotId({ secret, named: { named, provider }, epoch }, place) {
+  return reportId(secret, named, epoch, place, provider);
+}
+
+/**
+ * @param {Task} task
+ * @param {Signed} signed
+ * @param {import("./blocks.js").QueriedBlock} block
+ */
+function blockId({ growth, provider }, { secret, named, epoch }, { address }) {
+  const now = growth === null ? 0 : generation(growth, epoch);
+  return blockReportId(secret, provider ?? "", named.named, address, now);
 }

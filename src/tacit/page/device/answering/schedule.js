@@ -17,11 +17,24 @@ export async function asked({ items, slots }, person) {
   const places = [...items.keys()];
   if (slots === null || slots >= items.length) return places;
   const me = await hashId(person);
-  const keys = (await hashes(items)).map((own) => pairKey(me, own));
+  const keys = (await hashesOf(items)).map((own) => pairKey(me, own));
   return places
     .sort((a, b) => compare(keys[a] ?? 0n, keys[b] ?? 0n) || a - b)
     .slice(0, slots)
     .sort((a, b) => a - b);
+}
+
+/**
+ * Return the indices of a block that the device with this block key is queried about, ascending.
+ * @param {import("../documents/catalogue.js").ItemBlock} block
+ * @param {string} key
+ * @param {readonly bigint[]} itemHashes of all items of the task
+ * @returns {Promise<number[]>}
+ */
+export async function places({ first, end, threshold }, key, itemHashes) {
+  const me = await hashId(key);
+  const indices = Array.from({ length: end - first }, (_, k) => first + k);
+  return indices.filter((place) => pairKey(me, itemHashes[place] ?? 0n) < threshold);
 }
 
 /**
@@ -35,8 +48,12 @@ function pairKey(person, item) {
   return BigInt.asUintN(64, (product ^ (product >> 32n)) * ASK);
 }
 
-/** @param {readonly (string | number)[]} items */
-async function hashes(items) {
+/**
+ * Return the public hash of each item id, by index.
+ * @param {readonly (string | number)[]} items
+ * @returns {Promise<bigint[]>}
+ */
+export async function hashesOf(items) {
   /** @type {bigint[]} */
   const found = [];
   for (let at = 0; at < items.length; at += BATCH) {

@@ -15,6 +15,7 @@
 
 import { DataError } from "../errors.js";
 import { parted, startsWith } from "./binary.js";
+import { MOST_ITEMS } from "./catalogue.js";
 import {
   count,
   guarantee,
@@ -26,7 +27,6 @@ import {
 } from "./model_header.js";
 import * as ratingScale from "./scale.js";
 import { fields, integral, listed, parse, real, text as wellFormed } from "./strict.js";
-import { MOST_ITEMS } from "./task.js";
 
 // The header of an item model: the meaning and the required lengths of its arrays.
 

@@ -1,8 +1,8 @@
 /** Common parts of the headers of published models: item ids, counts, and a guarantee. */
 
 import { DataError } from "../errors.js";
+import { itemId, MOST_ITEMS } from "./catalogue.js";
 import { fields, integral, listed, text } from "./strict.js";
-import { isItem, MOST_ITEMS } from "./task.js";
 
 const PROMISE = ["epsilon", "unit", "trust", "released"];
 const DETAILS = ["delta", "public", "assumptions", "exact", "fails", "uncovered"]; // or left out
@@ -94,9 +94,4 @@ export function guarantee(value, what) {
   one(all, "unit", (unit) => UNITS.find((known) => known === unit), what);
   one(all, "trust", (trust) => TRUSTED.find((known) => known === trust), what);
   one(all, "exact", (exact) => (typeof exact === "boolean" ? exact : undefined), what);
-}
-
-/** @param {unknown} value */
-function itemId(value) {
-  return isItem(value) ? value : undefined;
 }

@@ -6,9 +6,20 @@
  *
  * A task that extends another is written as the documents of its ancestors and of the extension, one
  * per line. Each extension contains the address of the line before it, so the address of the last
- * line authenticates all of them. An extension contains new items alone, and an item keeps its index.
+ * line authenticates all of them. An extension contains new items alone, and under a plan over slots
+ * the terms of their block. An item keeps its index.
  */
 
+import {
+  extended,
+  extensionOf,
+  flaws as growthFlaws,
+  growthOf,
+  itemId,
+  MOST_EXTENSIONS,
+  MOST_ITEMS,
+  titlesOf,
+} from "./catalogue.js";
 import { ofJson } from "./channel.js";
 import { compare, decimal, shortest } from "./decimals.js";
 import { CertificateError, DataError, RequestError } from "../errors.js";
@@ -27,12 +38,14 @@ import { fieldsInOrder, listed, parseCanonical, text, typed, whole } from "./str
  * were inferred from ratings and not declared, a subset of `PARTS` in its order. No guarantee
  * covers what they reveal about those ratings. `root`: the address of the first task, under which
  * pseudonyms are made. `ancestors`: the addresses of all tasks that this one continues, the latest
- * last.
+ * last. `chain`: the addresses of the first task and of its extensions up to this one. `growth`: the
+ * blocks of a task over slots that can be extended, null for all other tasks.
  * @typedef {object} Task
  * @property {string} address
  * @property {string} question
  * @property {string} root
  * @property {readonly string[]} ancestors
+ * @property {readonly string[]} chain
  * @property {string | null} provider
  * @property {string} name
  * @property {import("./scale.js").Scale} scale
@@ -47,9 +60,10 @@ import { fieldsInOrder, listed, parseCanonical, text, typed, whole } from "./str
  * @property {number} window
  * @property {number} retentionDays
  * @property {readonly string[]} uncovered
+ * @property {import("./catalogue.js").Growth | null} growth
  */
 
-const [FIRST, SECOND] = ["tacit-task-1", "tacit-task-2"];
+const [FIRST, SECOND, THIRD] = ["tacit-task-1", "tacit-task-2", "tacit-task-3"];
 const KEYS = [
   "format",
   "name",
@@ -64,15 +78,12 @@ const KEYS = [
   "window",
   "retention_days",
 ];
-const EXTENSION = "tacit-extension-1";
-const EXTENSION_KEYS = ["format", "parent", "items", "titles"];
-const MOST_EXTENSIONS = 1000;
+const EXTENDABLE = "extendable"; // of the third format, before `UNCOVERED`
 const UNCOVERED = "uncovered"; // the last key, or left out
 const PARTS = ["the catalogue", "the set of people", "the rating scale"];
 const WHAT = "The task";
 const LONGEST = 1 << 24;
-export const MOST_ITEMS = 1_000_000;
-const [MOST_CELLS, MOST_CHANNELS, LONGEST_ID] = [4096, 16, 200];
+const [MOST_CELLS, MOST_CHANNELS] = [4096, 16];
 const DAY = 86_400;
 const LINE_FEED = 10;
 
@@ -109,8 +120,9 @@ async function firstTask(document) {
   const plan = typed(known, "plan", "string", WHAT);
   const provider = "provider" in known ? typed(known, "provider", "string", WHAT) : null;
   const question = provider === null ? address : await predecessor(known);
+  const items = listed(known["items"], "items", itemId, WHAT, MOST_ITEMS);
   const task = {
-    ...{ address, question, root: address },
+    ...{ address, question, root: address, chain: [address], items },
     ancestors: provider === null ? [] : [question],
     name: typed(known, "name", "string", WHAT),
     provider,
@@ -118,8 +130,7 @@ async function firstTask(document) {
     plan,
     slots: Number(/^sample:([1-9][0-9]{0,3})$/.exec(plan)?.[1] ?? 0) || null,
     hidesPresence: plan !== "rated",
-    items: listed(known["items"], "items", item, WHAT, MOST_ITEMS),
-    titles: titlesOf(known["titles"]),
+    titles: titlesOf(known["titles"], WHAT),
     channels: await Promise.all(
       listed(known["channels"], "channels", (entry) => entry, WHAT, MOST_CHANNELS).map(ofJson),
     ),
@@ -128,6 +139,7 @@ async function firstTask(document) {
     window: whole(known, "window", WHAT),
     retentionDays: whole(known, "retention_days", WHAT),
     uncovered: uncoveredOf(known),
+    growth: EXTENDABLE in known ? growthOf(known[EXTENDABLE], items.length) : null,
   };
   return sound(task, flaws(task));
 }
@@ -140,26 +152,31 @@ async function firstTask(document) {
  */
 async function withExtensions(first, lines) {
   let address = first.address;
+  let growth = first.growth;
   const ancestors = [...first.ancestors];
+  const chain = [...first.chain];
   const items = [...first.items];
   const titles = first.titles === null ? null : [...first.titles];
   for (const line of lines) {
-    const known = fieldsInOrder(parseCanonical(decoded(line), WHAT), WHAT, EXTENSION_KEYS);
-    const added = listed(known["items"], "items", item, WHAT, MOST_ITEMS);
-    const named = titlesOf(known["titles"]);
-    const wrong =
-      known["format"] !== EXTENSION || known["parent"] !== address || added.length === 0;
-    if (wrong || (named === null) !== (titles === null)) {
-      throw new DataError("The task is malformed: it has an extension of another task, or without items or titles.");
+    const added = extensionOf(decoded(line), address, growth !== null);
+    if ((added.titles === null) !== (titles === null)) {
+      throw new DataError("The task is malformed: it must have titles of all items, or of none.");
     }
-    for (const one of added) items.push(one);
-    for (const one of named ?? []) titles?.push(one);
+    for (const one of added.items) items.push(one);
+    for (const one of added.titles ?? []) titles?.push(one);
+    if (growth !== null && added.terms !== null) {
+      growth = extended(growth, items.length, added.terms.threshold, added.terms.openFrom);
+    }
     ancestors.push(address);
     address = await addressOf(line);
+    chain.push(address);
   }
-  const task = { ...first, address, ancestors, items, titles };
+  const task = { ...first, address, ancestors, chain, items, titles, growth };
   return sound(task, [
-    [task.hidesPresence, "only a task of the plan rated can be extended"],
+    [
+      task.hidesPresence && growth === null,
+      "only a task of the plan rated, or one over slots written as extendable, can be extended",
+    ],
     [task.provider === null, "a task that names no provider cannot be extended; write a new one"],
     [lines.length > MOST_EXTENSIONS, `it must have at most ${MOST_EXTENSIONS} extensions`],
     ...flaws(task),
@@ -216,6 +233,15 @@ export function epoch({ start, epochSeconds }, now) {
 }
 
 /**
+ * Return the first moment of an epoch, Unix seconds.
+ * @param {Pick<Task, "start" | "epochSeconds">} task
+ * @param {number} epoch
+ */
+export function begins({ start, epochSeconds }, epoch) {
+  return start + epoch * epochSeconds;
+}
+
+/**
  * Choose the channel to answer through: the one with the largest epsilon not above the user's own
  * maximum (nats per rating, a plain decimal). Ties go to the first. The choice is independent of
  * the ratings.
@@ -246,8 +272,13 @@ export function choose({ channels, hidesPresence }, mostEpsilon) {
  */
 function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresence, ...rest }) {
   const n = items.length;
-  const cells = hidesPresence ? Math.min(slots ?? n, n) : 1;
+  const cells = rest.growth?.limit ?? (hidesPresence ? Math.min(slots ?? n, n) : 1);
   return [
+    [
+      rest.growth !== null && (!hidesPresence || rest.provider === null),
+      "a task that can be extended block by block must have a plan over slots and a provider",
+    ],
+    ...(rest.growth === null ? [] : growthFlaws(rest.growth, slots)),
     [
       name.length > 400 || !within([...name].length, 1, 200),
       "its name must have 1 to 200 characters",
@@ -303,11 +334,12 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
 function formed(value) {
   const object = typeof value === "object" && value !== null ? value : {};
   const format = "format" in object ? object.format : null;
-  if (format !== FIRST && format !== SECOND) {
-    throw new DataError(`The task's format is neither ${FIRST} nor ${SECOND}.`);
+  if (format !== FIRST && format !== SECOND && format !== THIRD) {
+    throw new DataError(`The task's format is none of ${FIRST}, ${SECOND} and ${THIRD}.`);
   }
-  const keys = format === SECOND ? KEYS : KEYS.filter((key) => key !== "provider");
-  const last = Object.hasOwn(object, UNCOVERED) ? [UNCOVERED] : [];
+  const keys = format === FIRST ? KEYS.filter((key) => key !== "provider") : KEYS;
+  const uncovered = Object.hasOwn(object, UNCOVERED) ? [UNCOVERED] : [];
+  const last = format === THIRD ? [EXTENDABLE, ...uncovered] : uncovered;
   return fieldsInOrder(value, WHAT, [...keys, ...last]);
 }
 
@@ -344,22 +376,6 @@ function decoded(document) {
   }
 }
 
-/**
- * Return whether a value is a valid item id.
- * @param {unknown} value
- * @returns {value is string | number}
- */
-export function isItem(value) {
-  if (typeof value === "number") return Number.isSafeInteger(value);
-  if (typeof value !== "string" || value.length > 2 * LONGEST_ID) return false;
-  return within([...value].length, 1, LONGEST_ID) && value.isWellFormed();
-}
-
-/** @param {unknown} value */
-function item(value) {
-  return isItem(value) ? value : undefined;
-}
-
 /** @param {import("./strict.js").Fields} known */
 function uncoveredOf(known) {
   if (!Object.hasOwn(known, UNCOVERED)) return [];
@@ -369,14 +385,4 @@ function uncoveredOf(known) {
   throw new DataError(
     `${WHAT}'s uncovered must list some of ${PARTS.join(", ")}, in this order and each once.`,
   );
-}
-
-/** @param {unknown} value */
-function titlesOf(value) {
-  return value === null ? null : listed(value, "titles", title, WHAT, MOST_ITEMS);
-}
-
-/** @param {unknown} value */
-function title(value) {
-  return typeof value === "string" && value.isWellFormed() ? value : undefined;
 }

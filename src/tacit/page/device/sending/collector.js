@@ -1,12 +1,12 @@
 /** HTTP client of the collector: same origin, no cookies, no referrer. */
 
 import { DataError, TacitError } from "../errors.js";
-import { firstTask, LONGEST, newestModel, problemOf } from "../documents/replies.js";
+import { firstTask, LONGEST, newestModel, problemOf } from "./replies.js";
 
 /** @typedef {import("../documents/hashing.js").Bytes} Bytes */
 /** @typedef {typeof globalThis.fetch} Fetch */
 
-/** @typedef {import("../documents/replies.js").Refusal} Refusal */
+/** @typedef {import("./replies.js").Refusal} Refusal */
 /** The response to an upload. `status` is 0 if none was received. `retryAfter`: seconds.
  * @typedef {{ readonly status: number, readonly detail: string,
  *   readonly refused: readonly Refusal[] | null, readonly retryAfter: number }} Outcome

@@ -1,8 +1,10 @@
 /** Texts of the consent form: a summary, then the full terms. Every epsilon has its unit. */
 
+import { isGrowing } from "../../device/answering/blocks.js";
 import { cellsOf } from "../../device/answering/due.js";
+import { begins } from "../../device/documents/task.js";
 import { hasOneLevel } from "../../device/documents/scale.js";
-import { duration, percent } from "../numbers.js";
+import { day, duration, grouped, percent } from "../numbers.js";
 import { count, starsInWords, together, unit, vocabulary } from "./nouns.js";
 
 /** @typedef {import("../../device/documents/task.js").Task} Task */
@@ -27,13 +29,26 @@ export const FREE = "Answers cost nothing.";
  * @param {Task} task
  * @param {number} due answers
  */
-export function offerInWords({ scale, hidesPresence }, due) {
+export function offerInWords(task, due) {
+  const { scale, hidesPresence, growth } = task;
   const seen = hidesPresence
     ? "Your participation becomes public."
     : "The items you rated become public. Your ratings do not. Published models show which items " +
       "are rated together.";
-  const answers = `This device adds random noise and sends ${count(due, "answer")}.`;
+  const most = grouped(cellsOf(task));
+  const later = growth === null ? "" : `, later others on added items, and at most ${most} in all`;
+  const answers = `This device adds random noise and sends ${dueInWords(task, due)}${later}.`;
   return `${vocabulary(scale).stays} ${answers} ${seen}`;
+}
+
+/**
+ * Format the number of answers due. Of a task that is answered block by block, it is an average until
+ * the user agrees.
+ * @param {Task} task
+ * @param {number} due answers
+ */
+function dueInWords({ growth, slots }, due) {
+  return `${growth === null || slots === null ? "" : "about "}${count(due, "answer")}`;
 }
 
 /** Legend of the choices: an attacker's success rate. @param {Task} task */
@@ -71,9 +86,9 @@ export function staysInWords({ scale }, value, share) {
   return `${starsInWords(scale, value)}: ${percent(share)} are sent unchanged`;
 }
 
-/** @param {number} due answers */
-export function agreeInWords(due) {
-  return `Agree and send ${count(due, "answer")}`;
+/** @param {Task} task @param {number} due answers */
+export function agreeInWords(task, due) {
+  return `Agree and send ${dueInWords(task, due)}`;
 }
 
 /**
@@ -98,8 +113,9 @@ export function contractInWords(task, host) {
  * State what the provider can change after consent.
  * @param {Task} task
  */
-function changesInWords({ hidesPresence, provider, ancestors }) {
-  if (hidesPresence || provider === null) return "The question cannot change after you agree.";
+function changesInWords({ hidesPresence, growth, provider, ancestors }) {
+  if ((hidesPresence && growth === null) || provider === null)
+    return "The question cannot change after you agree.";
   const added = ancestors.length - 1;
   const before = added === 0 ? "" : ` Items were added ${count(added, "time")} so far.`;
   return `After you agree, items can be added to the question. Nothing else can change.${before}`;
@@ -109,6 +125,7 @@ function changesInWords({ hidesPresence, provider, ancestors }) {
 function planInWords(task) {
   const { did, apart } = vocabulary(task.scale);
   if (!task.hidesPresence) return "One answer for each item you rate. None for other items.";
+  if (isGrowing(task)) return growthInWords(task);
   const cells = cellsOf(task);
   const items = count(cells, "item");
   const which =
@@ -119,14 +136,41 @@ function planInWords(task) {
 }
 
 /**
+ * State what is answered of a task that is answered block by block: which items, when, and how many.
+ * @param {import("../../device/answering/blocks.js").GrowingTask} task
+ */
+function growthInWords(task) {
+  const { did, apart } = vocabulary(task.scale);
+  const { limit, renewals } = task.growth;
+  const which =
+    task.slots === null
+      ? `each item, ${did} or not.`
+      : `each of a share of the items, ${did} or not. A secret rule of this device selects them and ` +
+        `${apart}.`;
+  const [first] = renewals;
+  const anew =
+    first === undefined
+      ? ""
+      : ` All of these items are answered once more on ${count(renewals.length, "later date")}, the ` +
+        `first on ${day(task, begins(task, first))}.`;
+  return (
+    `One answer for ${which} Items that are added later are treated alike: each is answered once, ` +
+    `for what you ${did} by then, and the answer never changes.${anew} This device answers for at ` +
+    `most ${count(limit, "item")}, then it stops. You pay for ${count(cellsOf(task), "answer")} ` +
+    "before the first one, and for none later."
+  );
+}
+
+/**
  * State what becomes public at any epsilon.
  * @param {Task} task
  */
-function publicInWords({ scale, hidesPresence, epochSeconds }) {
+function publicInWords({ scale, hidesPresence, epochSeconds, growth }) {
   const when = `when you answered (within ${duration(epochSeconds)})`;
   const changed = "whether an answer changed, and when";
   const { did } = vocabulary(scale);
   const how = hasOneLevel(scale) ? "" : ", or your ratings";
+  if (growth !== null) return `That you take part, and ${when}. Not which items you ${did}${how}.`;
   return hidesPresence
     ? `That you take part, and ${when}; ${changed}; which items you ${did} between two reports. ` +
         `Not which items you had ${did} by your first answer${how}.`
@@ -205,12 +249,14 @@ export function limitInWords(task) {
 
 /**
  * State the number of answers within a lifetime limit. `first`: the size of a first report that
- * exceeds it, if it does.
+ * exceeds it, if it does. Of a task that is answered block by block, all reports are paid for together.
+ * @param {Task} task
  * @param {number} many answers
  * @param {number | null} first
  */
-export function enoughInWords(many, first) {
+export function enoughInWords({ growth }, many, first) {
   const enough = `Enough for ${count(many, "answer")}`;
+  if (first !== null && growth !== null) return `${enough}; this question takes ${first}.`;
   if (first !== null) return `${enough}; a first report takes ${first}.`;
   return `${enough}. It counts for all questions, and erasing does not reset it.`;
 }

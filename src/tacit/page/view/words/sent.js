@@ -45,6 +45,15 @@ export function changedInWords(task, value, from) {
 }
 
 /**
+ * Status of a rating that changed after its answer was sent, where no other answer follows.
+ * @param {Task} task
+ * @param {string} value that the answer is for
+ */
+export function standsInWords({ scale }, value) {
+  return `Changed: your answer for ${starsInWords(scale, value)} remains.`;
+}
+
+/**
  * Status of a rating that was cleared after its answer was sent. No other answer follows.
  * @param {Task} task
  * @param {string} value that the answer is for
@@ -115,6 +124,10 @@ export function spentInWords(task, spent, limit) {
  * @param {number | null} more number of answers that it covers; null: they are free
  */
 export function budgetInWords(task, cost, left, more) {
+  if (task.growth !== null) {
+    const paid = "All answers to this question are paid for, those on items added later too";
+    return `This is a lifetime total${hiding(task)}. ${paid}. ${left} is left.`;
+  }
   const enough = more === null ? "" : `, enough for ${count(more, "new answer")}`;
   return (
     `This is a lifetime total${besides(task)}. ${left} is left${enough}. Each costs epsilon = ` +
@@ -126,12 +139,15 @@ export function budgetInWords(task, cost, left, more) {
  * State the conditions under which the sum is a bound.
  * @param {Task} task
  */
-function besides({ hidesPresence, scale }) {
-  if (hidesPresence && hasOneLevel(scale))
-    return ", if every question hides your marks and you change no mark";
-  return hidesPresence
-    ? ", if every question hides which items you rated and you change no rating"
-    : ". The items you rated are public";
+function besides(task) {
+  if (!task.hidesPresence) return ". The items you rated are public";
+  return `${hiding(task)} and you change no ${vocabulary(task.scale).noun}`;
+}
+
+/** @param {Task} task that hides presence */
+function hiding({ scale }) {
+  const hidden = hasOneLevel(scale) ? "your marks" : "which items you rated";
+  return `, if every question hides ${hidden}`;
 }
 
 /** @param {string | undefined} title of the first recommendation */

@@ -5,7 +5,7 @@
  */
 
 import { DataError } from "../errors.js";
-import { fields, listed, parse } from "./strict.js";
+import { fields, listed, parse } from "../documents/strict.js";
 
 /** The maximum size of a short reply in bytes. */
 export const LONGEST = 1 << 18;
