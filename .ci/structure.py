@@ -28,7 +28,6 @@ SMALL = {
     "__main__.py": "entry point of python -m",
     "audit/attacks/__init__.py": "registry",
     "channels/certificate.py": "the verifier, short enough to be read by anybody",
-    "cli/engines.py": "an option of many commands",
     "cli/evaluating/demo.py": "one command",
     "cli/evaluating/download.py": "one command",
     "cli/evaluating/execution.py": "five importers",

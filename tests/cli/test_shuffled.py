@@ -4,9 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from shuffled_tasks import item_task
 
 from tacit.collector.storage.published_models import PublishedModels
+from tacit.device.shuffled.sealing import sealed_bundle
 from tacit.privacy.shuffled_messages import shuffled_epsilon
+from tacit.shuffler.batch_files import BatchFiles
 from tacit.shuffler.counts import BucketCounts
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.list_model import ListModel
@@ -128,6 +131,42 @@ def test_counting_requires_a_token_or_a_batch(written, run, tmp_path):
     (tmp_path / "batch").write_bytes(bytes(53))
     status, _, notice = run(*count, "--batch", tmp_path / "batch")
     assert (status, "the task requires 5000" in " ".join(notice.split())) == (1, True)
+    assert (tmp_path / "films.key").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--processes", "2"),
+     pytest.param(("--engine", "spark", "--master", "local[2]"), marks=pytest.mark.spark)],
+    ids=["processes", "spark"],
+)  # fmt: skip
+def test_counts_are_the_same_on_every_engine(run, tmp_path, options):
+    key = TaskKey.generate()
+    task = item_task(key=key.public)
+    (tmp_path / "task.json").write_bytes(task.document)
+    files = BatchFiles(tmp_path)
+    files.write("a", [sealed_bundle(task, task.items[: person % 9]) for person in range(20)])
+    contents = []
+    for each in ((), options):
+        key.save(tmp_path / "key")
+        count = ("--key", tmp_path / "key", "--batch", files.path("a"), "-o", tmp_path / "counts")
+        status, _, notice = run("shuffled", "count", tmp_path / "task.json", *count, *each)
+        assert (status, "20 bundles, 860 messages" in " ".join(notice.split())) == (0, True)
+        assert not (tmp_path / "key").exists()
+        contents.append((tmp_path / "counts").read_bytes())
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [(("--engine", "spark", "--processes", "2"), "--processes requires --engine local"),
+     (("--master", "local[2]"), "--master local[2] requires --engine spark"),
+     (("--engine", "dask"), "--engine must be local or spark, got 'dask'")],
+)  # fmt: skip
+def test_invalid_engines_are_refused_before_the_download(written, run, tmp_path, options, remedy):
+    count = ("--key", tmp_path / "films.key", "--token", "t", "-o", tmp_path / "counts")
+    status, _, notice = run("shuffled", "count", written()[2], *count, *options)
+    assert (status, remedy in " ".join(notice.split())) == (1, True)
     assert (tmp_path / "films.key").exists()
 
 

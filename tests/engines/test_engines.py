@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.engines.engine import Engine
+from tacit.engines.processes import Processes
 from tacit.engines.spark import Spark, pack, unpack
 from tacit.engines.spark_session import session
 from tacit.errors import RequestError
@@ -19,6 +20,25 @@ from tacit.testing.engines import SHARED, MatrixRows, Product, Scale, matrices, 
 @pytest.mark.parametrize("claim", ENGINE_CLAIMS, ids=lambda claim: claim.__name__)
 def test_the_claims_about_an_engine(claim, engine: Engine):
     claim(engine)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with Processes(2) as engine:
+        yield engine
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("claim", ENGINE_CLAIMS, ids=lambda claim: claim.__name__)
+def test_the_claims_about_processes(claim, processes):
+    claim(processes)
+
+
+def test_a_process_that_ends_is_an_error_and_the_next_stage_starts_another(processes):
+    with pytest.raises(RequestError, match="worker process ended unexpectedly"):
+        processes.over(kernels.ends, matrices(4, 2), SHARED)
+    places = processes.over(kernels.where, matrices(4, 2), SHARED)
+    assert os.getpid() not in {place.process for place in places}
 
 
 @pytest.mark.spark
@@ -86,6 +106,8 @@ def test_a_kernel_without_a_name_is_refused_before_anything_starts(kernel):
 def test_no_blocks_are_refused():
     with pytest.raises(RequestError, match="blocks must be at least 1, got 0"):
         Spark(blocks=0)
+    with pytest.raises(RequestError, match="workers must be an integer of at least 1, got 0"):
+        Processes(0)
 
 
 def test_packing_keeps_every_bit_and_the_order_in_memory():

@@ -10,6 +10,7 @@ from shuffled_tasks import item_task, pair_task
 from shuffling import wait_until
 
 from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.sqlite_reader import SqliteReader
 from tacit.device.shuffled.bundle import draw_bundle
 from tacit.errors import DataError, RequestError
 from tacit.shuffler.batch_files import BatchFiles, RegisterFile, messages_of
@@ -76,6 +77,24 @@ def test_a_batch_below_the_least_number_of_bundles_is_deleted(shuffling):
     shuffling.stop()
     content = shuffling.files()
     assert not any(bundle(person)[:53] in content for person in range(19))
+
+
+def test_a_batch_is_written_from_few_bundles_at_a_time(shuffling, monkeypatch):
+    """As many bytes as allowed, whatever the number of bundles, and at least one bundle."""
+    scan, sizes = SqliteReader.scan, []
+
+    def recorded(reader, *arguments):
+        for rows in scan(reader, *arguments):
+            sizes.append(sum(len(row.cells) for row in rows))
+            yield rows
+
+    monkeypatch.setattr(SqliteReader, "scan", recorded)
+    monkeypatch.setattr("tacit.shuffler.shuffler.READ_BYTES", 3 * TASK.bundle_bytes + 1)
+    shuffling.start(TASK)
+    for person in range(20):
+        shuffling.send(TASK, bundle(person), person=person)
+    assert shuffling.close(TASK).bundles == 20
+    assert sizes == [3 * TASK.bundle_bytes] * 6 + [2 * TASK.bundle_bytes]
 
 
 def test_the_batch_links_no_bundle(shuffling):

@@ -26,6 +26,26 @@ def on_spark(master: str | None) -> "Generator[Engine | None]":
 
 
 @contextmanager
+def counting(engine: str, master: str | None, processes: int) -> "Generator[Engine]":
+    """Provide the engine that opens and counts a batch, and stop it at the end.
+
+    Raises `RequestError` for several processes next to Spark.
+    """
+    url = options.spark_master(engine, master)
+    if url is not None and processes != 1:
+        raise RequestError("--processes requires --engine local; for Spark, use --master local[2].")
+    from tacit.engines.engine import Local
+    from tacit.engines.processes import Processes
+    from tacit.engines.spark import Spark
+
+    if url is None and processes == 1:
+        yield Local()
+        return
+    with Processes(processes) if url is None else Spark(url) as chosen:
+        yield chosen
+
+
+@contextmanager
 def learning(
     model: str, engine: str, master: str | None, state: Path | None
 ) -> Generator[dict[str, Any]]:

@@ -1,22 +1,26 @@
 """Counts of a released batch at the provider: download, opening, and the file of counts.
 
-The key is needed once: after the counts are on disk it is destroyed, and the batch with it.
+The key is needed once: after the counts are on disk it is destroyed, and the batch with it. Ranges
+of a batch are opened on an engine. Its workers read the key from its file, which is thus the only
+copy on a disk.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from http.client import HTTPException
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, build_opener
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.engines.engine import Engine, Local, cut
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.shuffler.batch_files import messages_of
 from tacit.shuffler.task_key import TaskKey
@@ -34,6 +38,8 @@ LONGEST = 1 << 28
 CHUNK, SECONDS = 1 << 20, 60.0
 BLOCK = 1 << 16
 """Messages of a batch in memory at a time."""
+RANGE = 1 << 22
+"""Most messages of a range: some minutes of CPU time."""
 WHAT = "The file of counts"
 
 
@@ -64,36 +70,120 @@ def load_counts(path: Path) -> BucketCounts:
     return BucketCounts(task, strict.whole(fields, "bundles", WHAT), np.array(counts, np.int64))
 
 
-def open_batch(path: Path, task: ShuffledTask, key: TaskKey) -> BucketCounts:
+def open_batch(
+    path: Path, task: ShuffledTask, key: Path, engine: Engine | None = None
+) -> BucketCounts:
     """Return the counts of a batch. Repeated and invalid messages are not counted.
+
+    `key`: file of the task's private key. `engine`: opens ranges of the batch, by default in this
+    process; all of its workers must be able to read both files under these paths. The counts are
+    the same on every engine.
 
     The batch is read twice, in blocks: nothing is opened before its size is checked. Raises
     `RequestError` for a key of another task, and for an incomplete message, `CertificateError` for
     fewer bundles than the task requires, and `DataError` for messages that are not in order.
     """
-    if key.public != task.key:
-        raise RequestError("This key is of another task; name the key file of this one.")
+    inputs = RangeInputs(
+        key=str(key.resolve()),
+        public=task.key.hex(),
+        address=task.address,
+        buckets=task.round.buckets,
+    )
+    task_key(inputs)
     # A shuffler that replays bundles must not reach the least number with copies.
-    bundles = sum(1 for _ in distinct_messages(path)) * SEALED_BYTES // task.bundle_bytes
+    messages = sum(1 for _ in distinct_messages(path))
+    bundles = messages * SEALED_BYTES // task.bundle_bytes
     if bundles < task.certificate.bundles:
         raise CertificateError(
             f"The batch has {bundles} bundles, but the task requires {task.certificate.bundles}, "
             "so its messages are not opened."
         )
-    counts, messages = np.zeros(task.round.buckets, np.int64), distinct_messages(path)
-    while block := list(islice(messages, BLOCK)):
-        counts += key.open(block, task.address, task.round.buckets).counts
+    chosen = Local() if engine is None else engine
+    results = chosen.over(open_range, batch_ranges(path, chosen), inputs)
+    if sum(each.messages for each in results) != messages:
+        raise DataError(f"{path} was changed while it was opened, or differs between workers.")
+    counts = np.zeros(task.round.buckets, np.int64)
+    for each in results:
+        counts += each.counts
     return BucketCounts(task, bundles, counts)
 
 
-def distinct_messages(path: Path) -> Iterator[bytes]:
+class BatchRange(NamedTuple):
+    """Messages `first` to `last`, excluded, of the batch at `path`."""
+
+    path: str
+    first: int
+    last: int
+
+
+class RangeInputs(NamedTuple):
+    """Shared inputs of all ranges. `key`: path of the key file. `public`: its public key, in
+    hexadecimal. `address`, `buckets`: of the task."""
+
+    key: str
+    public: str
+    address: str
+    buckets: int
+
+
+class RangeCounts(NamedTuple):
+    """Counts of a range. `messages`: its different messages, counted or not."""
+
+    counts: NDArray[np.int64]
+    messages: int
+
+
+def batch_ranges(path: Path, engine: Engine) -> list[BatchRange]:
+    """Divide a batch into ranges, at least as many as the engine has blocks."""
+    total = -(-path.stat().st_size // SEALED_BYTES)
+    pieces = cut(total, max(engine.blocks, -(-total // RANGE)))
+    return [BatchRange(str(path.resolve()), each.start, each.stop) for each in pieces]
+
+
+def open_range(block: BatchRange, shared: RangeInputs) -> RangeCounts:
+    """Return the counts of a range: the kernel of `open_batch`. Raises as it does."""
+    key, counts, total = task_key(shared), np.zeros(shared.buckets, np.int64), 0
+    messages = distinct_messages(Path(block.path), block.first, block.last)
+    while some := list(islice(messages, BLOCK)):
+        counts += key.open(some, shared.address, shared.buckets).counts
+        total += len(some)
+    return RangeCounts(counts, total)
+
+
+def task_key(shared: RangeInputs) -> TaskKey:
+    """Return the private key. Raises `RequestError` for that of another task."""
+    with readable(Path(shared.key)):
+        key = TaskKey.load(Path(shared.key))
+    if key.public.hex() != shared.public:
+        raise RequestError("This key is of another task; name the key file of this one.")
+    return key
+
+
+@contextmanager
+def readable(path: Path) -> Generator[None]:
+    """Raise `RequestError` if a worker cannot read a file."""
+    try:
+        yield
+    except OSError as error:
+        raise RequestError(
+            f"{path} cannot be read: {error.strerror}. The batch and the key must be in a folder "
+            "that all workers can reach."
+        ) from None
+
+
+def distinct_messages(path: Path, first: int = 0, last: int | None = None) -> Iterator[bytes]:
     """Yield the different messages of a batch, which is in the order of their bytes.
 
-    Raises `DataError` for another order, and `RequestError` for an incomplete message.
+    `first`, `last`: range of messages, by default all. A message that the one before the range
+    equals is not yielded. Raises `DataError` for another order, and `RequestError` for an
+    incomplete message, and if the file cannot be read.
     """
-    previous = b""
-    with open(path, "rb") as batch:
-        while content := batch.read(BLOCK * SEALED_BYTES):
+    with readable(path), open(path, "rb") as batch:
+        end = -(-path.stat().st_size // SEALED_BYTES) if last is None else last
+        batch.seek(max(first - 1, 0) * SEALED_BYTES)
+        previous = batch.read(SEALED_BYTES) if first else b""
+        for start in range(first, end, BLOCK):
+            content = batch.read(min(BLOCK, end - start) * SEALED_BYTES)
             for message in messages_of(content):
                 if message < previous:
                     raise DataError(f"{path} is not a batch: its messages are not in order.")

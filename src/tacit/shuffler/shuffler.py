@@ -35,6 +35,8 @@ RETENTION_DAYS = 30
 """Days after closing when a batch that the provider did not delete is deleted."""
 
 
+READ_BYTES = 1 << 24
+"""Most bytes of bundles in memory while a batch is written, if one bundle has no more."""
 SAVE_SECONDS = 600.0
 """Seconds after which the trusted clock is stored again."""
 
@@ -181,7 +183,7 @@ class Shuffler:
             bundles = sum(count for each, _, count in reader.counts() if each == number)
             if bundles < task.certificate.bundles:
                 return Closing(bundles=bundles, batch=None)
-            digest = self._files.write(task.address, _bundles(reader, number))
+            digest = self._files.write(task.address, _bundles(reader, number, task.bundle_bytes))
             return Closing(bundles=bundles, batch=digest)
 
     def _scrub(self) -> None:
@@ -225,8 +227,8 @@ def _name(context: bytes, identity: bytes) -> bytes:
     return sha256(b"tacit-bundle-1\n" + context + identity).digest()[:16]
 
 
-def _bundles(reader: SqliteReader, number: int) -> Iterator[bytes]:
-    for rows in reader.scan(number):
+def _bundles(reader: SqliteReader, number: int, size: int) -> Iterator[bytes]:
+    for rows in reader.scan(number, max(1, READ_BYTES // size)):
         for row in rows:
             yield row.cells
 

@@ -157,6 +157,11 @@ def count(
         Path | None,
         typer.Option(help="The batch, if it was downloaded already. [download it]"),
     ] = None,
+    processes: Annotated[
+        int, typer.Option(min=1, help="Number of processes that open it on this machine.")
+    ] = 1,
+    engine: options.Engine = "local",
+    master: options.Master = None,
 ) -> None:
     """Open the batch of a shuffled task, and count its messages.
 
@@ -164,8 +169,18 @@ def count(
     message are counted once. When the counts are on disk, the key file is overwritten and deleted,
     and the batch is deleted at the shuffler. Nothing can be opened afterwards.
 
-    Example: tacit shuffled count films.json --key films.key -o films-counts.json
+    Opening takes about 70 microseconds of CPU time per message. With --processes or Spark, ranges
+    of the batch are opened at the same time. Spark's workers must be able to read the batch, which
+    is next to --output, and the key.
+
+    Examples:
+
+        tacit shuffled count films.json --key films.key --processes 4 -o films-counts.json
+
+        tacit shuffled count films.json --key /shared/films.key --engine spark
+        --master spark://host:7077 -o /shared/films-counts.json
     """
+    from tacit.cli.engines import counting
     from tacit.experiments.results import writable
     from tacit.shuffler.counts import ShufflerSession, open_batch
     from tacit.shuffler.task_key import TaskKey, destroy
@@ -173,16 +188,20 @@ def count(
     from tacit.wire.shuffled.task import loads
 
     writable(output, read=(task, key, batch))
-    document, private = loads(task.read_bytes()), TaskKey.load(key)
-    session, content = None, batch
-    if content is None:
-        if token is None:
-            raise RequestError("--token is required to download the batch, or --batch to read it.")
-        content = output.with_name(output.name + ".batch")
-        session = ShufflerSession(document, token)
-        closing = session.closing()
-        session.download(content, closing.batch)
-    counts = open_batch(content, document, private)
+    with counting(engine, master, processes) as chosen:
+        document = loads(task.read_bytes())
+        TaskKey.load(key)
+        session, content = None, batch
+        if content is None:
+            if token is None:
+                raise RequestError(
+                    "--token is required to download the batch, or --batch to read it."
+                )
+            content = output.with_name(output.name + ".batch")
+            session = ShufflerSession(document, token)
+            closing = session.closing()
+            session.download(content, closing.batch)
+        counts = open_batch(content, document, key, chosen)
     write_whole(output, counts.document)
     destroy(key)
     if session is not None:

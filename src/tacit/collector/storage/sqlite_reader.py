@@ -63,15 +63,15 @@ class SqliteReader:
             rows = self._database.execute(TASKS if self._upgraded() else before)
             return [Held(*row) for row in rows]
 
-    def scan(self, task: int) -> Iterator[list[StoredReport]]:
-        """Implement `Reader.scan`."""
+    def scan(self, task: int, at_once: int = READ_AT_ONCE) -> Iterator[list[StoredReport]]:
+        """Implement `Reader.scan`. `at_once`: most reports of a batch."""
         with self._reading():
             self._check_rows(task, "length(cells) > 0")
             query = f"SELECT {', '.join(StoredReport._fields)} FROM reports WHERE task = ?1"
             if self._upgraded():
                 query += f" AND NOT EXISTS {ERASED}"
             cursor = self._database.execute(query, (task,))
-            while rows := cursor.fetchmany(READ_AT_ONCE):
+            while rows := cursor.fetchmany(at_once):
                 yield [StoredReport(*row) for row in rows]
 
     def tables(self, task: int) -> Iterator[bytes]:
