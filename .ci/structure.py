@@ -34,6 +34,7 @@ SMALL = {
     "collection/public_hash.py": "four importers in two rooms",
     "collector/ingest/enrolment.py": "four importers in three rooms",
     "collector/storage/addresses.py": "imports PostgreSQL's driver on use",
+    "device/storage/upgrade.py": "one upgrade",
     "experiments/defaults.py": "three importers",
     "labels/on_request.py": "imports attacks on use",
     "readers/formats/headerless.py": "three formats of one kind",

@@ -45,7 +45,7 @@ from tacit.collector.http.app import application
 from tacit.collector.http.server import listening, serve
 from tacit.scale import RatingScale
 from tacit.wire.report import Report, dumps, upload
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 HERE, SCRIPT = Path(__file__).parents[1], "benchmarks/collector.py"
 STARS = RatingScale.parse("1:5:1")

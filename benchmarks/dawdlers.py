@@ -20,9 +20,9 @@ from starlette.types import ASGIApp
 
 from sample_flood import asked, claimed, sent, served
 from tacit.collector.http.app import application
-from tacit.wire import task as wire_task
 from tacit.wire.report import upload
-from tacit.wire.task import Task
+from tacit.wire.tasks import task as wire_task
+from tacit.wire.tasks.task import Task
 
 
 def stored(folder: str, task: Task) -> ASGIApp:

@@ -41,7 +41,7 @@ from tacit.progress import bar
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
 from tacit.vocabulary import Vocabulary
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 MOST_ERRORS = 3
 SPLIT = SplitProtocol(share=0.2)

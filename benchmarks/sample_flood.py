@@ -32,7 +32,7 @@ from tacit.collector.http.app import application
 from tacit.collector.http.server import configured
 from tacit.scale import RatingScale
 from tacit.wire.report import MOST_REPORTS, Report, dumps, upload
-from tacit.wire.task import ASK, Task
+from tacit.wire.tasks.task import ASK, Task
 
 CELLS, BEAT, CLIENTS = 8, 0.001, 4
 

@@ -24,7 +24,7 @@ from tacit.collector.storage.slot_codec import pack_rated
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import StoredReport
 from tacit.scale import RatingScale
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 PEOPLE, ITEMS, BLOCK = 20_000, 2_000, 4096
 STARS = RatingScale.parse("1:5:1")

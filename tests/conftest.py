@@ -37,8 +37,8 @@ from tacit.models.least_squares.baselines import Baseline
 from tacit.privacy.guarantee import Guarantee
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
-from tacit.wire.catalogue import Growth, ItemBlock, threshold_of
-from tacit.wire.task import Task
+from tacit.wire.tasks.blocks import Growth, ItemBlock, threshold_of
+from tacit.wire.tasks.task import Task
 
 SHIFT = int(os.environ.get("TACIT_TEST_SEED", "0"))
 """Shifts every seed of NumPy's generators, so that tests run on other data."""

@@ -26,7 +26,8 @@ from tacit.readers.synthetic import synthetic
 from tacit.scale import THERE, RatingScale
 from tacit.training import TRAININGS
 from tacit.wire import channel as wire_channel
-from tacit.wire.task import Task, loads
+from tacit.wire.tasks.loading import loads
+from tacit.wire.tasks.task import Task
 
 ONE = RatingScale.parse(THERE)
 HIDING = ("randomized-response", "optimal")

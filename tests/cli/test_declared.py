@@ -7,7 +7,7 @@ import pytest
 from tacit.collection.report_file import read_reports
 from tacit.models import Fitted
 from tacit.readers import synthetic
-from tacit.wire.task import loads
+from tacit.wire.tasks.loading import loads
 
 GAP = (
     "Not covered: the catalogue and the set of people, inferred from the ratings because not "

@@ -5,7 +5,7 @@ import pytest
 from tacit.cli.collecting.serve import _task, _url
 from tacit.collection.named_plans import PRESETS
 from tacit.errors import RequestError
-from tacit.wire.task import loads
+from tacit.wire.tasks.loading import loads
 
 
 @pytest.fixture

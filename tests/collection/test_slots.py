@@ -19,7 +19,7 @@ from tacit.errors import CertificateError, RequestError
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
-from tacit.wire.catalogue import ASK
+from tacit.wire.tasks.blocks import ASK
 
 STARS = RatingScale.parse("1:5:1")
 PEOPLE, ITEMS = 30, 40

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from tacit.collector.http.app import application
 from tacit.wire.report import Report, dumps, upload
-from tacit.wire.task import asked
+from tacit.wire.tasks.task import asked
 
 NOW = 1_000 + 20 * 86_400 + 5
 

@@ -21,7 +21,7 @@ from tacit.collector.storage.slot_codec import pack_rated, pack_slots
 from tacit.collector.storage.store import StoredReport
 from tacit.device.client import Client
 from tacit.errors import RequestError
-from tacit.wire.task import asked
+from tacit.wire.tasks.task import asked
 
 DAY = 86_400
 ME, OTHER = bytes(range(16)), b"o" * 16

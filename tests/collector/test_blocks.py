@@ -18,10 +18,10 @@ from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.slot_codec import pack_block, unpack_block
 from tacit.errors import DataError, RequestError
 from tacit.labels.label import of_task
-from tacit.wire.catalogue import WORD
 from tacit.wire.report import Report, block_key, block_report_id
 from tacit.wire.report import person as pseudonym
-from tacit.wire.task import DAY
+from tacit.wire.tasks.blocks import WORD
+from tacit.wire.tasks.task import DAY
 
 PROVIDER = "https://films.example"
 

@@ -14,7 +14,8 @@ from tacit.collector.storage.published_models import PublishedModels
 from tacit.errors import CertificateError, RequestError
 from tacit.learners import fit
 from tacit.models import item_model
-from tacit.wire.task import DAY, loads
+from tacit.wire.tasks.loading import loads
+from tacit.wire.tasks.task import DAY
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import PARTS
 from tacit.readers import synthetic
 from tacit.wire.item_model import ItemModel
-from tacit.wire.task import loads
+from tacit.wire.tasks.loading import loads
 
 GAP = ("the catalogue",)
 SENTENCE = "Not covered: the catalogue, inferred from the ratings because not declared."

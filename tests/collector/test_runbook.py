@@ -26,7 +26,7 @@ from tacit.device.list_profile import ListProfile
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
-from tacit.wire.task import documents, loads
+from tacit.wire.tasks.loading import documents, loads
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "runbook.md").read_text()
 FIXTURE = Path(__file__).parent / "fixtures" / "version-1.db"

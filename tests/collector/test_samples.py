@@ -18,9 +18,9 @@ from tacit.collector.ingest import samples
 from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.ingest.validation import ReportValidator
 from tacit.collector.storage.store import Held
-from tacit.wire.catalogue import ASK
 from tacit.wire.report import MOST_REPORTS, Report, dumps, upload
-from tacit.wire.task import asked
+from tacit.wire.tasks.blocks import ASK
+from tacit.wire.tasks.task import asked
 
 TOKEN = "correct horse"
 

@@ -14,7 +14,7 @@ from tacit.collector.storage.published_models import PublishedModels
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.wire.item_model import ItemModel
-from tacit.wire.task import asked
+from tacit.wire.tasks.task import asked
 
 
 def learnt(path, address=None):

@@ -15,7 +15,7 @@ from tacit.collector.storage.addresses import open_reader, open_store
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import ReportOutcome, StoredReport
-from tacit.wire.task import loads
+from tacit.wire.tasks.loading import loads
 
 FIXTURES = Path(__file__).parent / "fixtures"
 PROVIDER = "https://films.example"

@@ -12,7 +12,7 @@ from tacit.collector.http.admission import Admission
 from tacit.collector.http.metrics import Metrics
 from tacit.wire.report import MOST_REPORTS, dumps
 from tacit.wire.report import upload as body_of
-from tacit.wire.task import asked
+from tacit.wire.tasks.task import asked
 
 PLANS = ("rated", "catalogue", "sample:3")
 

@@ -15,7 +15,7 @@ from random import randrange
 
 from tacit.device import erasing, outbox
 from tacit.device.client import Client
-from tacit.device.store import Store
+from tacit.device.storage.store import Store
 from tacit.errors import RequestError
 from tacit.wire.report import upload
 

@@ -14,7 +14,7 @@ from fake_collector import FakeCollector
 from tacit.channels.thresholds import hash_id, pair_key
 from tacit.device.transport import Answer
 from tacit.errors import BudgetError, CertificateError
-from tacit.wire.catalogue import ASK
+from tacit.wire.tasks.blocks import ASK
 
 NANO = 10**9
 PROVIDER = "https://films.example"
@@ -38,7 +38,7 @@ def secrets(monkeypatch):
     """Sets the secret of the stores that are made from now on."""
 
     def fixed(secret):
-        monkeypatch.setattr("tacit.device.store.token_bytes", lambda size: secret)
+        monkeypatch.setattr("tacit.device.storage.store.token_bytes", lambda size: secret)
 
     return fixed
 

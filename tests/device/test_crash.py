@@ -22,7 +22,8 @@ import pytest
 from fake_collector import FakeCollector
 
 import tacit
-from tacit.device.store import FORMAT, FORMER, Store
+from tacit.device.storage.store import FORMAT, Store
+from tacit.device.storage.upgrade import FORMER
 from tacit.wire import report as pseudonym
 
 CHILD = Path(__file__).with_name("crashing.py")

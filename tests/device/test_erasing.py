@@ -9,7 +9,7 @@ import pytest
 from fake_collector import FakeCollector
 
 from tacit.device.erasing import erase
-from tacit.device.store import Store
+from tacit.device.storage.store import Store
 from tacit.device.transport import Answer
 from tacit.errors import CertificateError, DataError, RequestError
 

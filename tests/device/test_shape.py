@@ -22,7 +22,7 @@ def test_two_profiles_give_one_shape(plan, pairs, collector, device, clock, monk
     shapes, contents = [], []
     for trial in range(pairs):
         seed = next(secrets).to_bytes(32, "little")
-        monkeypatch.setattr("tacit.device.store.token_bytes", lambda size, seed=seed: seed)
+        monkeypatch.setattr("tacit.device.storage.store.token_bytes", lambda size, seed=seed: seed)
         pair = []
         for _ in range(2):
             words = []

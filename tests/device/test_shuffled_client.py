@@ -20,7 +20,8 @@ from shuffled_tasks import (
 
 from tacit.device.list_profile import ListProfile
 from tacit.device.shuffled.client import ShuffledClient, ShuffledPolicy
-from tacit.device.store import Store, export
+from tacit.device.storage.store import Store
+from tacit.device.storage.stored_rows import export
 from tacit.device.transport import Answer
 from tacit.errors import BudgetError, CertificateError, RequestError
 from tacit.privacy.ledger import nano

@@ -14,11 +14,13 @@ from unittest.mock import Mock
 
 import pytest
 
-from tacit.device.store import FORMAT, Store
+from tacit.device.storage.store import FORMAT, Store
 from tacit.errors import DataError, RequestError
 from tacit.privacy.ledger import Ledger
 
-HOLD = "import sys, time; from tacit.device.store import Store; Store(sys.argv[1], 5); print()"
+HOLD = (
+    "import sys, time; from tacit.device.storage.store import Store; Store(sys.argv[1], 5); print()"
+)
 WAIT = "; sys.stdout.flush(); time.sleep(60)"
 
 
@@ -136,7 +138,7 @@ def test_a_commit_that_cannot_be_written_is_forgotten(tmp_path, monkeypatch):
 def test_a_commit_is_on_disk_before_it_replaces_the_file(tmp_path):
     """fsync of the new file, then the rename, then fsync of the folder: in that order."""
     program = (
-        "import sys; from tacit.device.store import Store\n"
+        "import sys; from tacit.device.storage.store import Store\n"
         "from tacit.privacy.ledger import Ledger\n"
         "store = Store(sys.argv[1], 5); print('open', flush=True)\n"
         "with store.transaction(): store.spend(Ledger(5, 4))"

@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 from fake_collector import FakeCollector
 
-from tacit.device.store import BEFORE_BLOCKS, FORMAT, Store
+from tacit.device.storage.store import FORMAT, Store
+from tacit.device.storage.upgrade import BEFORE_BLOCKS
 from tacit.errors import DataError
-from tacit.wire.task import loads
+from tacit.wire.tasks.loading import loads
 
 STORES = Path(__file__).with_name("stores")
 PROVIDER = "https://films.example"

@@ -22,7 +22,7 @@ from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
 from tacit.training import training
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 SCHEMA = json.loads(files("tacit.labels").joinpath("schema.json").read_text("utf-8"))
 

@@ -9,7 +9,7 @@ from tacit.labels.document import document
 from tacit.labels.label import of_task, through
 from tacit.labels.simulated_attacks import found_by_attackers
 from tacit.scale import RatingScale
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 
 def asked(plan: str, *epsilons: str, items: int = 60, scale: str = "1:5:1") -> Task:

@@ -11,14 +11,14 @@ from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.stored_reports import reports
 from tacit.device.list_profile import ListProfile
 from tacit.device.profile import Profile
-from tacit.device.store import Store
+from tacit.device.storage.store import Store
 from tacit.experiments.comparison.experiment_file import read
 from tacit.experiments.experiment import Journal
 from tacit.experiments.results import ResultRow, load
 from tacit.models import Fitted
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
-from tacit.wire.task import loads
+from tacit.wire.tasks.loading import loads
 
 FOLDERS = sorted(
     path for path in Path(__file__).parent.iterdir() if (path / "expected.json").exists()

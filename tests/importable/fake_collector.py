@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass, field
 
 from tacit.device.transport import Answer
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 
 @dataclass

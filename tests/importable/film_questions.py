@@ -7,7 +7,7 @@ from tacit.channels import compile_channel
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.scale import RatingScale
 from tacit.wire.item_model import ItemDraw, ItemModel
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 STARS, ONE = RatingScale.parse("1:5:1"), RatingScale.parse("there")
 TITLES = (

@@ -11,7 +11,7 @@ from tacit.errors import TacitError
 from tacit.wire import replies
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
-from tacit.wire.task import loads
+from tacit.wire.tasks.loading import loads
 
 Recipe = dict[str, Any]
 

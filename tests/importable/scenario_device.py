@@ -70,7 +70,7 @@ class Provider:
 def fix(monkeypatch, secrets):
     """Puts these secrets in the place of random ones, in order."""
     left = map(bytes.fromhex, secrets)
-    monkeypatch.setattr("tacit.device.store.token_bytes", lambda length: next(left))
+    monkeypatch.setattr("tacit.device.storage.store.token_bytes", lambda length: next(left))
 
 
 class Life:

@@ -35,7 +35,8 @@ from tacit.readers import from_frame
 from tacit.reports import Reports
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
-from tacit.wire.task import asked, loads
+from tacit.wire.tasks.loading import loads
+from tacit.wire.tasks.task import asked
 
 LIMIT = 60
 """Seconds for one case."""

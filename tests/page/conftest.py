@@ -23,7 +23,7 @@ from tacit.collector.http.server import configured
 from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.labels.on_request import served
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 
 def behind(collector: ASGIApp, site: Path) -> ASGIApp:

@@ -27,7 +27,7 @@ from visits import (
 
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.wire.list_model import ListModel
-from tacit.wire.task import loads
+from tacit.wire.tasks.loading import loads
 
 STORES = Path(__file__).with_name("stores")
 LEVELS = ("5", "4", "2", "3")

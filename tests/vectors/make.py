@@ -31,8 +31,6 @@ from tacit.privacy.ledger import nano, nats
 from tacit.scale import RatingScale, shortest
 from tacit.wire import channel as wire_channel
 from tacit.wire import report as wire_report
-from tacit.wire import task as wire_task
-from tacit.wire.catalogue import Growth, ItemBlock, threshold_of
 from tacit.wire.exposure import ItemExposure
 from tacit.wire.item_model import ItemDraw, ItemModel, ItemPresence, ItemTarget
 from tacit.wire.list_model import ItemNeighbours, ListModel, LowRank
@@ -45,7 +43,9 @@ from tacit.wire.report import (
     person,
     report_id,
 )
-from tacit.wire.task import Task, asked
+from tacit.wire.tasks import loading
+from tacit.wire.tasks.blocks import Growth, ItemBlock, threshold_of
+from tacit.wire.tasks.task import Task, asked
 
 HERE = Path(__file__).parent
 STARS = RatingScale.parse("1:5:1")
@@ -445,10 +445,10 @@ def _forged_providers() -> list[str]:
 def _read(document: str) -> dict[str, Any]:
     address = sha256(document.encode().rpartition(b"\n")[2]).hexdigest()
     read = {"task": document, "address": address}
-    said = verdict(lambda: wire_task.loads(document.encode(), address))
+    said = verdict(lambda: loading.loads(document.encode(), address))
     if said["verdict"] != "holds":
         return read | said
-    task = wire_task.loads(document.encode())
+    task = loading.loads(document.encode())
     return read | said | {
         "provider": task.provider,
         "question": task.question,

@@ -11,9 +11,10 @@ import pytest
 
 from tacit.channels.thresholds import hash_id, pair_key
 from tacit.errors import CertificateError, DataError, RequestError
-from tacit.wire.catalogue import ASK, WORD, Growth, ItemBlock, slot_limit, threshold_of
 from tacit.wire.report import block_key, block_report_id
-from tacit.wire.task import FORMATS, documents, loads
+from tacit.wire.tasks.blocks import ASK, WORD, Growth, ItemBlock, slot_limit, threshold_of
+from tacit.wire.tasks.loading import documents, loads
+from tacit.wire.tasks.task import FORMATS
 
 PROVIDER = "https://films.example"
 

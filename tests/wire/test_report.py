@@ -16,7 +16,7 @@ from tacit.readers import synthetic
 from tacit.scale import RatingScale
 from tacit.wire import report as pseudonym
 from tacit.wire.report import Report, dumps, upload
-from tacit.wire.task import asked
+from tacit.wire.tasks.task import asked
 
 FINE = compile_channel("bounded-laplace", epsilon="1", scale=RatingScale.parse("1:5:0.5"))
 SECRET = bytes(range(32))

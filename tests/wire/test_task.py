@@ -8,8 +8,9 @@ import pytest
 
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.privacy.guarantee import PARTS
-from tacit.wire.catalogue import MOST_EXTENSIONS, AddedItems
-from tacit.wire.task import FORMATS, documents, loads
+from tacit.wire.tasks.catalogue import MOST_EXTENSIONS, AddedItems
+from tacit.wire.tasks.loading import documents, loads
+from tacit.wire.tasks.task import FORMATS
 
 
 def altered(task, **changes) -> bytes:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.channels.thresholds import hash_id
 from tacit.ratings import Codes, Ratings
 from tacit.vocabulary import Vocabulary
-from tacit.wire.catalogue import ASK
+from tacit.wire.tasks.blocks import ASK
 
 KEEP = 0xD1B54A32D192ED03
 """Odd multiplier of caps. Every use has a separate one, so that the choices are independent."""
@@ -40,8 +40,8 @@ def row_keys(ratings: Ratings, multiplier: int) -> Hashes:
 def asked_places(people: Hashes, items: Hashes, slots: int) -> Codes:
     """Return the items that users are queried about under "sample:K", in bulk.
 
-    The same as `tacit.wire.task.asked`. `people`: shape (users,), `items`: (items,), more than
-    `slots` of them. Returns item indices, ascending, shape (users, slots).
+    The same as `tacit.wire.tasks.task.asked`. `people`: shape (users,), `items`: (items,), more
+    than `slots` of them. Returns item indices, ascending, shape (users, slots).
     """
     keys = pair_keys(people[:, None], items, ASK)
     smallest = np.argpartition(keys, slots - 1, axis=1)[:, :slots]

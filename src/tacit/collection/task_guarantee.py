@@ -16,8 +16,8 @@ from tacit.collection.plan import Plan
 from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import shortest
-from tacit.wire.catalogue import Growth
-from tacit.wire.task import Task
+from tacit.wire.tasks.blocks import Growth
+from tacit.wire.tasks.task import Task
 
 LINKED = "which reports of this task come from the same user"
 CHANGED = "that a report changed, and when"

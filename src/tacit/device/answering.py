@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 from tacit.channels.table import Channel, Words, draw, secret_word
 from tacit.device.provider import Named
-from tacit.device.store import Store
+from tacit.device.storage.store import Store
 from tacit.errors import BudgetError, DataError, RequestError
 from tacit.privacy.ledger import nano
 from tacit.wire import report as wire_report
-from tacit.wire.catalogue import Growth
 from tacit.wire.report import Report, dumps
-from tacit.wire.task import Task, asked
+from tacit.wire.tasks.blocks import Growth
+from tacit.wire.tasks.task import Task, asked
 
 
 @dataclass(frozen=True)

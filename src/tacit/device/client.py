@@ -26,7 +26,8 @@ from tacit.device.list_profile import ListProfile
 from tacit.device.outbox import Outbox, SyncOutcome, some_share
 from tacit.device.profile import Item, Profile
 from tacit.device.provider import Chance, Provider
-from tacit.device.store import Store, check_rows, export
+from tacit.device.storage.store import Store
+from tacit.device.storage.stored_rows import check_rows, export
 from tacit.device.transport import Http, Transport
 from tacit.errors import BudgetError, CertificateError, RequestError, must_be
 from tacit.privacy.ledger import Ledger, nano
@@ -34,7 +35,7 @@ from tacit.scale import RatingScale, shortest
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 from tacit.wire.report import person
-from tacit.wire.task import Task, is_address
+from tacit.wire.tasks.task import Task, is_address
 
 NOT_BEGUN = "This task has not begun, so the device sends no report yet."
 _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")

@@ -10,15 +10,15 @@ from tacit.device.transport import Transport
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.scale import RatingScale
 from tacit.wire import replies
-from tacit.wire import task as wire_task
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel, is_list_model
-from tacit.wire.task import Task
+from tacit.wire.tasks import loading
+from tacit.wire.tasks.task import Task
 
 LONGEST_MODEL = 1 << 28
 """Most bytes of an item model."""
 
-_verified = lru_cache(maxsize=4)(wire_task.loads)
+_verified = lru_cache(maxsize=4)(loading.loads)
 
 
 class Documents:
@@ -51,7 +51,7 @@ class Documents:
         if address is None:
             return None
         known = self._provider.document(address)
-        document = known or self.get(f"/v1/tasks/{address}", wire_task.LONGEST)
+        document = known or self.get(f"/v1/tasks/{address}", loading.LONGEST)
         return None if document is None else _verified(document, address)
 
     def fetch_model(self, task: str) -> None:

@@ -8,7 +8,7 @@ import json
 
 from tacit.device.outbox import WRONG
 from tacit.device.provider import Chance, Provider
-from tacit.device.store import Store
+from tacit.device.storage.store import Store
 from tacit.device.transport import Transport
 from tacit.wire import report
 

@@ -13,7 +13,7 @@ from tacit.device.transport import Answer, Transport
 from tacit.errors import BudgetError
 from tacit.wire import replies
 from tacit.wire.report import LONGEST_UPLOAD, MOST_REPORTS, upload
-from tacit.wire.task import loads
+from tacit.wire.tasks.loading import loads
 
 UNKNOWN = 404
 WRONG = {

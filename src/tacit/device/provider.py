@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from tacit.device.store import Store
+from tacit.device.storage.store import Store
 from tacit.device.transport import Answer
 from tacit.errors import CertificateError, RequestError
 from tacit.wire.origin import origin_of, place_of
-from tacit.wire.task import Task, loads
+from tacit.wire.tasks.loading import loads
+from tacit.wire.tasks.task import Task
 
 Chance = Callable[[], float]
 """Return a number from 0 to 1, drawn anew each time, for jitter of waits. It affects no report."""

@@ -26,10 +26,10 @@ from tacit.experiments.results import ResultRow
 from tacit.models import load
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.wire import item_model, list_model
-from tacit.wire.catalogue import Growth
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
-from tacit.wire.task import DAY, Task
+from tacit.wire.tasks.blocks import Growth
+from tacit.wire.tasks.task import DAY, Task
 
 
 @dataclass(frozen=True, kw_only=True)

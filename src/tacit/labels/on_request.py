@@ -3,7 +3,7 @@
 Attacks and their libraries are imported then, to keep the start of the collector fast.
 """
 
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 DELTA = "1e-6"
 

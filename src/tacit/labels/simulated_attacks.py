@@ -12,7 +12,7 @@ from tacit.errors import RequestError
 from tacit.labels.label import AttackFigure, through
 from tacit.ratings import Ratings
 from tacit.readers.synthetic import MOST_OF_CATALOGUE, synthetic
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 PEOPLE, MOST_ITEMS, EACH = 1000, 2000, 40
 KNOWN = 8

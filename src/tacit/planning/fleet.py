@@ -17,7 +17,7 @@ import numpy as np
 from tacit.device.client import Client
 from tacit.device.outbox import SyncOutcome, some_share
 from tacit.device.profile import Item
-from tacit.device.store import MEMORY
+from tacit.device.storage.store import MEMORY
 from tacit.device.transport import Http
 from tacit.errors import BudgetError, RequestError
 from tacit.metrics.accuracy import rmse

@@ -23,7 +23,7 @@ from tacit.errors import RequestError, TacitError
 from tacit.shuffler.batch_files import BatchFiles, RegisterFile
 from tacit.wire.shuffled.register import Closing, Register
 from tacit.wire.shuffled.task import ShuffledTask, loads
-from tacit.wire.task import DAY
+from tacit.wire.tasks.task import DAY
 
 log = logging.getLogger(__name__)
 

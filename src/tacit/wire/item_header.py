@@ -7,8 +7,8 @@ from tacit.errors import DataError, RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import RatingScale
 from tacit.wire import exposure, model_header, strict
-from tacit.wire.catalogue import MOST_ITEMS
 from tacit.wire.model_header import MOST_FACTORS
+from tacit.wire.tasks.catalogue import MOST_ITEMS
 
 KEYS = (
     "scale", "items", "factors", "link", "sigma", "mu", "features", "presence", "guarantee",

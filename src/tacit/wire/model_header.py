@@ -6,8 +6,9 @@ from typing import Any, TypeVar, get_args
 
 from tacit.errors import DataError
 from tacit.privacy.guarantee import Guarantee, Trust, Unit
-from tacit.wire import catalogue, strict
-from tacit.wire.catalogue import MOST_ITEMS
+from tacit.wire import strict
+from tacit.wire.tasks import catalogue
+from tacit.wire.tasks.catalogue import MOST_ITEMS
 
 PROMISE, DETAILS = (
     ("epsilon", "unit", "trust", "released"),

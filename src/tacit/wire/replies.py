@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from tacit.errors import DataError
 from tacit.wire import strict
-from tacit.wire.task import is_address
+from tacit.wire.tasks.task import is_address
 
 LONGEST = 1 << 18
 """Most bytes of a short response."""

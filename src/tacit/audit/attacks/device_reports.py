@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from tacit.channels.table import Channel
 from tacit.device.client import Client
-from tacit.device.store import MEMORY
+from tacit.device.storage.store import MEMORY
 from tacit.device.transport import Answer
 from tacit.scale import RatingScale
-from tacit.wire.catalogue import Growth, ItemBlock, threshold_of
-from tacit.wire.task import Task
+from tacit.wire.tasks.blocks import Growth, ItemBlock, threshold_of
+from tacit.wire.tasks.task import Task
 
 Symbols = NDArray[np.int64]
 SLOTS, EPOCH = 500, 60  # of one device; seconds

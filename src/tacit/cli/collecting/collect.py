@@ -81,7 +81,7 @@ def collect(
         tacit collect --db postgresql://localhost/tacit --task task.json --publish models
     """
     from tacit.labels.on_request import served
-    from tacit.wire.task import loads
+    from tacit.wire.tasks.loading import loads
 
     try:
         from tacit.collector.http import logs

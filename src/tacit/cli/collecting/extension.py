@@ -11,8 +11,8 @@ from tacit.errors import RequestError
 if TYPE_CHECKING:
     import polars as pl
 
-    from tacit.wire.catalogue import Growth
-    from tacit.wire.task import Task
+    from tacit.wire.tasks.blocks import Growth
+    from tacit.wire.tasks.task import Task
 
 OPEN_AFTER = 28
 """Days from an extension until devices report its items."""
@@ -35,7 +35,7 @@ def extend_task(
     """Write the task that adds the items of a catalogue to an earlier task."""
     from tacit.experiments.results import writable
     from tacit.readers import catalogue
-    from tacit.wire.task import loads
+    from tacit.wire.tasks.loading import loads
 
     writable(output, read=(items, extend, titles))
     parent = loads(extend.read_bytes())
@@ -56,7 +56,7 @@ def extend_task(
 
 def _open_from(parent: "Task", open_after: int | None) -> int | None:
     """Return the epoch in which devices report the new items, None under the plan rated."""
-    from tacit.wire.task import DAY
+    from tacit.wire.tasks.task import DAY
 
     if parent.growth is None:
         if open_after is not None and not parent.hides_presence:
@@ -94,7 +94,7 @@ def growth(
     for fewer items than the task has.
     """
     from tacit.collection.named_plans import protects_presence
-    from tacit.wire.catalogue import Growth, ItemBlock, slot_limit, threshold_of
+    from tacit.wire.tasks.blocks import Growth, ItemBlock, slot_limit, threshold_of
 
     if extendable is None:
         if renew is not None:
@@ -118,7 +118,7 @@ def growth(
 
 def _renewals(renew: str | None, epoch: int) -> tuple[int, ...]:
     """Return the first epochs that begin these days after the start or later."""
-    from tacit.wire.task import DAY
+    from tacit.wire.tasks.task import DAY
 
     days = () if renew is None else options.numbers(renew, int, "--renew 365,730")
     return tuple(-(-each * DAY // epoch) for each in days)

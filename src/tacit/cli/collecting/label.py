@@ -70,7 +70,7 @@ def _label(about: Path, delta: str | None) -> "Label":
     from tacit.labels.shuffled_task import of_shuffled_task
     from tacit.labels.simulated_attacks import found_by_attackers
     from tacit.wire.shuffled import task as shuffled
-    from tacit.wire.task import loads
+    from tacit.wire.tasks.loading import loads
 
     with about.open("rb") as file:
         start = file.read(1)

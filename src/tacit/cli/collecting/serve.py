@@ -16,7 +16,7 @@ from tacit.experiments.defaults import model_for
 
 if TYPE_CHECKING:
     from tacit.ratings import Ratings
-    from tacit.wire.task import Task
+    from tacit.wire.tasks.task import Task
 
 EPSILONS = ("1", "2", "4")
 PEOPLE, EACH = 600, 40
@@ -78,7 +78,7 @@ def populate(folder: Path, url: str) -> None:
     # Ctrl-C stops the server, which stops this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    from tacit.wire.task import loads
+    from tacit.wire.tasks.loading import loads
 
     task = loads((folder / "task.json").read_bytes())
     try:
@@ -129,7 +129,7 @@ def _url(host: str, port: int) -> str:
 def _task(folder: Path, url: str) -> "Task":
     """Load the task of the folder, or create it. Raises `RequestError` for the task of another
     provider, which no device would answer here."""
-    from tacit.wire.task import loads
+    from tacit.wire.tasks.loading import loads
 
     path = folder / "task.json"
     if not path.exists():
@@ -166,7 +166,7 @@ def made_up_task(people: "Ratings", provider: str) -> "Task":
     """Return the default task: channels of three epsilons to choose from, one epoch per day."""
     from tacit import channels
     from tacit.readers.synthetic import made_up_titles
-    from tacit.wire.task import Task
+    from tacit.wire.tasks.task import Task
 
     return Task(
         name="Films",

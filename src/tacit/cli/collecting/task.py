@@ -12,7 +12,7 @@ from tacit.cli.options import Format
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.wire.task import Task
+    from tacit.wire.tasks.task import Task
 
 
 def task(
@@ -138,7 +138,7 @@ def task(
 
     from tacit.collection import named_plans
     from tacit.scale import RatingScale
-    from tacit.wire.task import Task
+    from tacit.wire.tasks.task import Task
 
     named_plans.check_channels([channel], plan)
     scale = options.scale_of(scale, implicit) or "1:5:1"

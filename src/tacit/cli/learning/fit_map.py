@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tacit.crossdomain.domains import Domains
     from tacit.crossdomain.x_map.released import ReleasedMap
     from tacit.wire.item_model import ItemModel
-    from tacit.wire.task import Task
+    from tacit.wire.tasks.task import Task
 
 OPTIONS = (
     "data", "output", "model", "epsilon", "delta", "factors", "changed", "format", "scale",

@@ -21,7 +21,7 @@ from tacit.collector.storage.addresses import is_postgres
 from tacit.collector.storage.sqlite_counts import SqliteCounts
 from tacit.collector.storage.store import Inspector, ReportStore
 from tacit.errors import RequestError
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 _CODE = re.compile(r"[0-9a-f]{32}")
 AT_ONCE = 1000

@@ -11,7 +11,7 @@ from tacit.collector.storage.slot_codec import RATED, table_of, unpack_slots
 from tacit.collector.storage.store import Inspector, StoredReport, TaskChecker
 from tacit.collector.storage.stored_blocks import answers_of
 from tacit.errors import DataError
-from tacit.wire.task import Task, asked
+from tacit.wire.tasks.task import Task, asked
 
 MOST_EXAMPLES = 5
 """Ids of faulty reports that are listed."""

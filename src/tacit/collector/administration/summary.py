@@ -10,7 +10,8 @@ from tacit.collector.ingest.retention import due
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.store import Held, Inspector
 from tacit.errors import TacitError
-from tacit.wire.task import DAY, Task, loads
+from tacit.wire.tasks.loading import loads
+from tacit.wire.tasks.task import DAY, Task
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from tacit.collector.storage.store import Inspector
 from tacit.errors import DataError, RequestError
 from tacit.whole_files import whole
 from tacit.wire import strict
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 FORMAT = "tacit-tombstones-1"
 LONGEST = 1 << 28

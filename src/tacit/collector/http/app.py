@@ -34,7 +34,8 @@ from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.store import Held, ReportStore
 from tacit.errors import TacitError
-from tacit.wire.task import Task, documents, loads
+from tacit.wire.tasks.loading import documents, loads
+from tacit.wire.tasks.task import Task
 
 log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from tacit.collector.ingest.clock import TrustedClock
 from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.addresses import is_postgres, open_reader
 from tacit.collector.storage.published_models import PublishedModels
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from tacit.collector.storage.store import ReportStore
 from tacit.errors import TacitError
 from tacit.wire.strict import ENDS
-from tacit.wire.task import DAY, Task, loads
+from tacit.wire.tasks.loading import loads
+from tacit.wire.tasks.task import DAY, Task
 
 log = logging.getLogger(__name__)
 

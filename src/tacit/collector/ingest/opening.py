@@ -17,7 +17,7 @@ from tacit.collector.storage.addresses import is_postgres
 from tacit.collector.storage.sqlite_counts import SqliteCounts
 from tacit.collector.storage.store import ReportStore, StoreError
 from tacit.errors import RequestError
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 
 @dataclass(frozen=True)

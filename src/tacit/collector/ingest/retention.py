@@ -9,7 +9,7 @@ from tacit.collector.ingest.clock import TrustedClock
 from tacit.collector.ingest.validation import ReportValidator
 from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.store import ReportStore
-from tacit.wire.task import DAY, Task
+from tacit.wire.tasks.task import DAY, Task
 
 log = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from tacit.collection.public_hash import pair_keys
 from tacit.collector.ingest import problems
 from tacit.collector.ingest.problems import ProblemError
 from tacit.collector.storage.stored_blocks import block_places
-from tacit.wire.catalogue import ASK, Growth
-from tacit.wire.task import Task
+from tacit.wire.tasks.blocks import ASK, Growth
+from tacit.wire.tasks.task import Task
 
 MOST_KEYS = 1 << 22
 """Most keys of one upload, one per item and user: four users at a million items."""
@@ -113,7 +113,7 @@ class Samples:
         return block_places(name, self._hashes, block).tolist() == list(places)
 
     def _smallest(self, person: str, places: Sequence[int]) -> bool:
-        """Return whether ascending indices equal `tacit.wire.task.asked`, without sorting.
+        """Return whether ascending indices equal `tacit.wire.tasks.task.asked`, without sorting.
 
         They do if no other key is as small as the largest of theirs.
         """

@@ -17,7 +17,7 @@ from tacit.collector.limits.keys import counted
 from tacit.collector.storage.slot_codec import pack_block, pack_rated, pack_slots
 from tacit.collector.storage.store import Held, StoredReport
 from tacit.wire.report import BLOCK_SCHEMA, MOST_REPORTS, SCHEMA
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 Name = Annotated[str, Meta(min_length=32, max_length=32)]
 

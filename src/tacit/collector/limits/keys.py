@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from tacit.errors import DataError, RequestError
 from tacit.wire import strict
-from tacit.wire.task import DAY, Task
+from tacit.wire.tasks.task import DAY, Task
 
 # Epochs of tasks, as used by limits.
 

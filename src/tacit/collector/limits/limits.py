@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tacit.collector.limits.counts import Counts, Running, TokenCounts
 from tacit.collector.limits.keys import Epoch, EpochKeys, counted, epoch_of
 from tacit.errors import RequestError
-from tacit.wire.task import Task
+from tacit.wire.tasks.task import Task
 
 
 class Charge(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit.errors import DataError
 from tacit.wire import model_header, strict
-from tacit.wire.task import is_address
+from tacit.wire.tasks.task import is_address
 
 FORMAT = "tacit-publications-1"
 LONGEST = 1 << 24

@@ -16,8 +16,8 @@ from tacit.collector.storage.slot_codec import StoredBlock, unpack_block
 from tacit.collector.storage.store import StoredReport
 from tacit.errors import DataError
 from tacit.ratings import Codes
-from tacit.wire.catalogue import ASK, WORD, Growth, ItemBlock
-from tacit.wire.task import Task
+from tacit.wire.tasks.blocks import ASK, WORD, Growth, ItemBlock
+from tacit.wire.tasks.task import Task
 
 KEYS = 1 << 22
 """Keys computed at a time, about 60 MiB."""

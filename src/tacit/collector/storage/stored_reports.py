@@ -18,8 +18,9 @@ from tacit.kernels.layout import by_user, numbered
 from tacit.ratings import Codes
 from tacit.reports import Reports
 from tacit.vocabulary import Vocabulary
-from tacit.wire.catalogue import Growth
-from tacit.wire.task import Task, loads
+from tacit.wire.tasks.blocks import Growth
+from tacit.wire.tasks.loading import loads
+from tacit.wire.tasks.task import Task
 
 RESTORE = "the store is damaged; restore a backup"
 BLOCK = 1 << 22

@@ -29,7 +29,7 @@ from tacit.device.outbox import WRONG, SyncOutcome, some_share
 from tacit.device.profile import Item
 from tacit.device.provider import Chance, Provider
 from tacit.device.shuffled.sealing import sealed_bundle
-from tacit.device.store import Store
+from tacit.device.storage.store import Store
 from tacit.device.transport import Answer, Http, Transport
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.privacy.ledger import Ledger, nano

@@ -14,7 +14,7 @@ from typing import Any
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.wire import strict
 from tacit.wire.origin import is_origin
-from tacit.wire.task import is_address
+from tacit.wire.tasks.task import is_address
 
 LONGEST = 1 << 24
 """Most bytes of a register: about 50,000 tasks."""

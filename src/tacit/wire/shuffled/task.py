@@ -18,10 +18,10 @@ from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.scale import shortest
 from tacit.wire import strict
-from tacit.wire.catalogue import ITEM_ID_FORM, MOST_ITEMS, address_of, is_item_id, item_id
 from tacit.wire.origin import FORM, is_origin
 from tacit.wire.report import LONGEST_UPLOAD
 from tacit.wire.strict import ENDS
+from tacit.wire.tasks.catalogue import ITEM_ID_FORM, MOST_ITEMS, address_of, is_item_id, item_id
 
 FORMAT = "tacit-shuffled-1"
 KEYS = (

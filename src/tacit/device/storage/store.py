@@ -17,77 +17,21 @@ process has the file at a time, and other users cannot read it. Its tables:
     block      one symbol for each (task, generation, place) of such a task, drawn once
     shuffled   every shuffled task that was answered; the sealed bundle until it is acknowledged
     register   by shuffler: SHA-256 of the last line of its register
-
-Upgrade of a store from the format before tacit-task-2, in the transaction that opens it.
-
-Ratings, answers, reports and the ledger are unchanged. Every task in such a store is a
-tacit-task-1: its question and its names are those of its address, and it belongs to the last
-provider that sent it.
 """
 
 import os
 import sqlite3
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from secrets import token_bytes
 from typing import Any
 
-from tacit.device.database_file import DatabaseFile
+from tacit.device.storage.database_file import DatabaseFile
+from tacit.device.storage.upgrade import BEFORE_BLOCKS, FORMER, upgrade
 from tacit.errors import DataError, RequestError
-from tacit.privacy.ledger import Ledger, nats
-from tacit.scale import shortest
+from tacit.privacy.ledger import Ledger
 from tacit.sqlite_checks import check_all_rows, check_tables
-from tacit.wire.origin import origin_of, place_of
 from tacit.wire.report import SECRET_BYTES
-from tacit.wire.task import Task, loads
-
-FORMER, BEFORE_BLOCKS = 0x7AC17002, 0x7AC17003
-"""Formats that are upgraded: before tacit-task-2, and before tasks that are answered by block and
-shuffled tasks."""
-
-
-def upgrade(db: sqlite3.Connection, tasks: str, erasures: str) -> None:
-    """Upgrade inside a transaction, so that a crash leaves either format.
-
-    `tasks`: statement that creates the table of tasks, with a placeholder `name`. `erasures`:
-    statement that creates the table of erasures.
-    """
-    db.execute(erasures)
-    db.execute(tasks.format(name="made"))
-    copied = "INSERT INTO made VALUES (?1, ?2, ?3, ?2, ?2, ?4, ?5)"
-    for number, address, url, document in db.execute(
-        "SELECT number, address, provider, document FROM task"
-    ).fetchall():
-        origin, location = _normalized(url)
-        db.execute(copied, (number, address, origin, location, document))
-    db.execute("DROP TABLE task")
-    db.execute("ALTER TABLE made RENAME TO task")
-    _normalize_urls(db)
-
-
-def _normalize_urls(db: sqlite3.Connection) -> None:
-    """Merge the rows of a place: of two spellings the longer wait and the later task are used."""
-    rows = db.execute(
-        "SELECT url, task, failures, not_before, model, model_document FROM provider"
-        " ORDER BY task DESC"
-    ).fetchall()
-    db.execute("DELETE FROM provider")
-    for url, *rest in rows:
-        db.execute(
-            "INSERT INTO provider VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (url) DO UPDATE SET"
-            " failures = max(failures, excluded.failures),"
-            " not_before = max(not_before, excluded.not_before)",
-            (_normalized(url)[1], *rest),
-        )
-
-
-def _normalized(url: str) -> tuple[str, str]:
-    """Return origin and place of a URL; the URL itself if it is invalid (and was never called)."""
-    try:
-        return origin_of(url), place_of(url)
-    except RequestError:
-        return url, url
-
 
 MEMORY = ":memory:"
 """Path of a store that is deleted with its process, for simulated users."""
@@ -323,101 +267,3 @@ def _sentence(error: sqlite3.Error, name: str) -> DataError | RequestError:
         f"{name} is damaged or not a store of this version ({text}); restore a backup, or name "
         "another file."
     )
-
-
-# Validation of the rows stored for a task: items, levels, channels, symbols.
-
-
-def check_rows(db: sqlite3.Connection, number: int, task: Task) -> None:
-    """Raise `DataError` if a row of the task with this number has an index outside of the task."""
-    for table, column, condition, bound in _bounds(task):
-        outside = f"{condition} AND {column} NOT BETWEEN 0 AND {bound - 1}"
-        query = f"SELECT 1 FROM {table} WHERE task = ? AND {outside} LIMIT 1"
-        if db.execute(query, (number,)).fetchone():
-            # The message has no value: it may be logged.
-            raise DataError(
-                f"The store is damaged: {table}.{column} must be from 0 to {bound - 1} in the task "
-                f"{task.address}; restore a backup."
-            )
-
-
-def _bounds(task: Task) -> Iterator[tuple[str, str, str, int]]:
-    """Yield table, column, condition, and number of values."""
-    n_items, levels = len(task.items), task.scale.n_levels
-    yield from (("rating", "place", "1", n_items), ("rating", "level", "1", levels))
-    for table in ("answer", "last", "block"):
-        yield table, "place", "1", n_items
-        yield table, "row", "1", levels + task.hides_presence
-    for table in ("answer", "last", "chain"):
-        yield table, "channel", "1", len(task.channels)
-    yield "block", "generation", "1", 1 if task.growth is None else task.growth.generations
-    for index, channel in enumerate(task.channels):
-        yield "answer", "symbol", f"channel = {index}", len(channel.outputs)
-        chosen = f"{index} = (SELECT channel FROM chain WHERE chain.task = block.task)"
-        yield "block", "symbol", chosen, len(channel.outputs)
-
-
-# Export of a store's data about its user.
-
-
-def export(store: Store) -> dict[str, Any]:
-    """Return ratings, drawn answers and epsilon spent as JSON values, without the secret.
-
-    The export does not allow to report in the user's name: it has no pseudonym, no token and no
-    report bytes. An answer is (item, value it was drawn for, epsilon, symbol), a last report (item,
-    value, epsilon); the value is None where the item was unrated. Only the provider can open the
-    bundle of a shuffled task, so the export has the address alone.
-    """
-    ledger = store.ledger
-    answered = [
-        {"task": address, "waiting": bundle is not None}
-        for address, bundle in store.db.execute(
-            "SELECT address, bundle FROM shuffled ORDER BY address"
-        )
-    ]
-    met = store.db.execute("SELECT number, address, document FROM task ORDER BY number").fetchall()
-    return {
-        "spent": nats(ledger.spent),
-        "lifetime": nats(ledger.limit),
-        "tasks": [
-            _task(store, number, loads(document, address)) for number, address, document in met
-        ],
-        **({"shuffled": answered} if answered else {}),
-    }
-
-
-def _task(store: Store, number: int, task: Task) -> dict[str, Any]:
-    check_rows(store.db, number, task)
-    levels = [shortest(level) for level in task.scale.levels]
-    values = [None, *levels] if task.hides_presence else levels
-    epsilons = [channel.epsilon for channel in task.channels]
-    blocks = "FROM block JOIN chain USING (task) WHERE task = ?1"
-    answers = (
-        "SELECT place, row, channel, symbol FROM answer WHERE task = ?1 UNION ALL"
-        f" SELECT place, row, channel, symbol {blocks} ORDER BY place, row"
-    )
-    last = (
-        "SELECT place, row, channel FROM last WHERE task = ?1 UNION ALL SELECT place, row, channel"
-        f" {blocks} GROUP BY place HAVING generation = max(generation) ORDER BY place, channel"
-    )
-    reports = "SELECT epoch, document FROM report WHERE task = ? ORDER BY epoch, place"
-    return {
-        "task": task.address,
-        "name": task.name,
-        "ratings": [
-            (task.items[index], levels[level])
-            for index, level in sorted(store.ratings(number).items())
-        ],
-        "answers": [
-            (task.items[index], values[row], epsilons[channel], symbol)
-            for index, row, channel, symbol in store.db.execute(answers, (number,)).fetchall()
-        ],
-        "reported": [
-            (task.items[index], values[row], epsilons[channel])
-            for index, row, channel in store.db.execute(last, (number,)).fetchall()
-        ],
-        "reports": [
-            {"epoch": epoch, "waiting": document is not None}
-            for epoch, document in store.db.execute(reports, (number,))
-        ],
-    }

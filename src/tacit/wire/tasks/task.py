@@ -9,34 +9,28 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
-from typing import Any, cast
+from typing import Any
 
 from tacit.channels.table import Channel
 from tacit.channels.thresholds import hash_id, pair_key
-from tacit.errors import CertificateError, DataError, RequestError
+from tacit.errors import CertificateError, RequestError
 from tacit.privacy.guarantee import PARTS
 from tacit.scale import RatingScale
 from tacit.wire import channel as wire_channel
 from tacit.wire import strict
-from tacit.wire.catalogue import (
-    ASK,
+from tacit.wire.origin import FORM, is_origin
+from tacit.wire.strict import ENDS
+from tacit.wire.tasks.blocks import ASK, Growth
+from tacit.wire.tasks.catalogue import (
     ITEM_ID_FORM,
     MOST_EXTENSIONS,
     MOST_ITEMS,
     AddedItems,
     BlockTerms,
-    Growth,
     Lineage,
     address_of,
-    growth_of,
     is_item_id,
-    item_id,
-    load_extension,
-    titles_of,
 )
-from tacit.wire.origin import FORM, is_origin
-from tacit.wire.strict import ENDS
 
 _REST = (
     "scale", "plan", "items", "titles", "channels",
@@ -52,13 +46,10 @@ extended have the third."""
 EXTENDABLE = "extendable"
 UNCOVERED = "uncovered"
 """Last key, omitted if its list is empty."""
-LONGEST = 1 << 24
-"""Most bytes of a task."""
 MOST_CELLS, MOST_CHANNELS = 4096, 16
 DAY = 86_400
-WHAT = "The task"
 
-_PARTS = tuple(PARTS.values())
+PART_NAMES = tuple(PARTS.values())
 _SAMPLE = re.compile(r"sample:([1-9][0-9]{0,3})")
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
 
@@ -329,8 +320,8 @@ class Task:
                 "reports",
             ),
             (
-                self.uncovered != tuple(part for part in _PARTS if part in self.uncovered),
-                f"uncovered must list some of {', '.join(_PARTS)}, in this order and each once",
+                self.uncovered != tuple(part for part in PART_NAMES if part in self.uncovered),
+                f"uncovered must list some of {', '.join(PART_NAMES)}, in this order and each once",
             ),
         )
         if self.growth is not None:
@@ -366,70 +357,6 @@ class Task:
         )
 
 
-def loads(document: bytes, address: str | None = None) -> Task:
-    """Parse a task and verify every channel. None of its claims is trusted.
-
-    `address`: the requested address. Raises `DataError` if the document is malformed or not in its
-    unique notation, `CertificateError` if it does not match the address or a certificate fails.
-    """
-    first, *lines = document.split(b"\n", MOST_EXTENSIONS + 1)
-    if address is not None and address_of((first, *lines)[-1]) != address:
-        raise CertificateError(
-            f"The task does not match its address {address[:64]}: it was changed in transit."
-        )
-    if len(document) > LONGEST:
-        raise DataError(f"A task of {len(document)} bytes is longer than {LONGEST}.")
-    task = _first_task(first)
-    return _with_extensions(task, lines) if lines else task
-
-
-def _first_task(document: bytes) -> Task:
-    fields = _fields(document)
-    try:
-        task = _task(fields)
-        canonical = task.document
-    except RequestError as error:
-        raise DataError(f"The task is malformed: {error}") from None
-    except UnicodeEncodeError:
-        raise DataError("The task contains a lone surrogate, which UTF-8 cannot encode.") from None
-    if canonical != document:
-        raise DataError("The task is not in the canonical form; write it again with `tacit task`.")
-    return task
-
-
-def _with_extensions(first: Task, lines: Sequence[bytes]) -> Task:
-    """Return the task of all lines, of which each extends the one before."""
-    ancestors, items, length = [*first.ancestors, first.address], [*first.items], 0
-    titles, growth = None if first.titles is None else [*first.titles], first.growth
-    for line in lines:
-        extension = load_extension(line, ancestors[-1], LONGEST, over_slots=growth is not None)
-        length = len(items)
-        if (titles is None) != (extension.titles is None):
-            raise DataError("The task is malformed: it must have titles of all items, or of none.")
-        items += extension.items
-        if titles is not None:
-            titles += extension.titles or ()
-        if growth is not None and extension.terms is not None:
-            growth = growth.extended(len(items), *extension.terms)
-        ancestors.append(address_of(line))
-    document = b"\n".join((first.document, *lines[:-1]))
-    lineage = Lineage(document, tuple(ancestors[:-1]), length)
-    known = None if titles is None else tuple(titles)
-    try:
-        return replace(first, items=tuple(items), titles=known, lineage=lineage, growth=growth)
-    except RequestError as error:
-        raise DataError(f"The task is malformed: {error}") from None
-
-
-def documents(task: Task) -> dict[str, memoryview]:
-    """Return the documents of the task and of all tasks that it extends, by address."""
-    document, ends = memoryview(task.document), accumulate(map(len, task.document.split(b"\n")))
-    return {
-        address: document[: end + count]
-        for count, (address, end) in enumerate(zip(task.chain, ends, strict=True))
-    }
-
-
 def _json(fields: dict[str, Any]) -> bytes:
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -437,42 +364,6 @@ def _json(fields: dict[str, Any]) -> bytes:
 def is_address(text: str) -> bool:
     """Return whether the text is a valid address: 64 hexadecimal digits."""
     return _ADDRESS.fullmatch(text) is not None
-
-
-def _fields(document: bytes) -> dict[str, Any]:
-    value = strict.parse(document, "A task", LONGEST)
-    format = cast("dict[str, Any]", value).get("format") if isinstance(value, dict) else None
-    keys = FORMATS.get(format) if isinstance(format, str) else None
-    if isinstance(value, dict) and keys is None:
-        raise DataError(
-            f"The format of a task must be one of {', '.join(FORMATS)}, got "
-            f"{strict.brief(format)!r}."
-        )
-    return strict.fields(value, WHAT, keys or (), (UNCOVERED,))
-
-
-def _task(fields: dict[str, Any]) -> Task:
-    provider = strict.typed(fields, "provider", str, WHAT) if "provider" in fields else None
-    items = strict.listed(fields["items"], "items", item_id, WHAT, MOST_ITEMS)
-    return Task(
-        name=strict.typed(fields, "name", str, WHAT),
-        provider=provider,
-        scale=RatingScale.parse(strict.typed(fields, "scale", str, WHAT)),
-        plan=strict.typed(fields, "plan", str, WHAT),
-        items=items,
-        growth=growth_of(fields[EXTENDABLE], len(items)) if EXTENDABLE in fields else None,
-        titles=titles_of(fields["titles"], WHAT),
-        channels=strict.listed(
-            fields["channels"], "channels", wire_channel.of_json, WHAT, MOST_CHANNELS
-        ),
-        uncovered=strict.listed(
-            fields.get(UNCOVERED, []), UNCOVERED, strict.text, WHAT, len(_PARTS)
-        ),
-        start=strict.whole(fields, "start", WHAT),
-        epoch_seconds=strict.whole(fields, "epoch_seconds", WHAT),
-        window=strict.whole(fields, "window", WHAT),
-        retention_days=strict.whole(fields, "retention_days", WHAT),
-    )
 
 
 # Query schedule: the items that a user is queried about, public and independent of ratings.

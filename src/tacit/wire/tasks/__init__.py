@@ -1,0 +1,1 @@
+"""Tasks: documents, catalogues, and blocks of items that extend a task."""
