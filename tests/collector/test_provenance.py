@@ -9,7 +9,7 @@ from page_contract import contract
 from tacit.collection.report_file import read_reports, write_reports
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
-from tacit.labels.label import of_model
+from tacit.labels.files import of_model
 from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import PARTS
 from tacit.readers import synthetic

@@ -14,7 +14,8 @@ from tacit.channels.certificate import certify
 from tacit.cli import main
 from tacit.errors import RequestError
 from tacit.labels.document import document, dumps
-from tacit.labels.label import AttackFigure, of_model, of_task
+from tacit.labels.files import of_model
+from tacit.labels.label import AttackFigure, of_task
 from tacit.labels.page import guessed, html
 from tacit.labels.simulated_attacks import found_by_attackers
 from tacit.models import item_model

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tacit.labels.label import Label, of_model
+from tacit.labels.files import of_model
+from tacit.labels.label import Label
 from tacit.labels.page import TRUSTED
 
 TAGS = ("recommender-system", "differential-privacy")

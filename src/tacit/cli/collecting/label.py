@@ -65,7 +65,8 @@ def label(
 
 
 def _label(about: Path, delta: str | None) -> "Label":
-    from tacit.labels.label import of_model, of_result, of_task
+    from tacit.labels.files import of_model, of_result
+    from tacit.labels.label import of_task
     from tacit.labels.on_request import DELTA
     from tacit.labels.shuffled_task import of_shuffled_task
     from tacit.labels.simulated_attacks import found_by_attackers

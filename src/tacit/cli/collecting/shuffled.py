@@ -1,4 +1,4 @@
-"""`tacit shuffled`: write tasks, count messages and fit lists at the provider."""
+"""`tacit shuffled`: plan and write shuffled tasks at the provider."""
 
 import time
 from datetime import UTC, datetime
@@ -9,14 +9,12 @@ from typing import Annotated
 import typer
 
 from tacit.cli import options
+from tacit.cli.collecting.shuffled_counts import KeyFile, count, fit
 from tacit.cli.options import interruptible
 from tacit.errors import RequestError
 
 app = typer.Typer(no_args_is_help=True, help="Collect shuffled messages, without a curator.")
 _TWO_DIGITS = Context(prec=2, rounding=ROUND_FLOOR)
-KeyFile = Annotated[
-    Path, typer.Option(help="File of the task's private key. Required.", show_default=False)
-]
 Closes = Annotated[
     datetime,
     typer.Option(
@@ -145,74 +143,6 @@ def plan(
     typer.echo(text(Table(words, heading, tuple(lines))))
 
 
-def count(
-    task: Annotated[Path, typer.Argument(help="The shuffled task, whose batch is closed.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The file of counts to write.")],
-    key: KeyFile,
-    token: Annotated[
-        str | None,
-        typer.Option(help="The provider's token at the shuffler.", envvar="TACIT_TOKEN"),
-    ] = None,
-    batch: Annotated[
-        Path | None,
-        typer.Option(help="The batch, if it was downloaded already. [download it]"),
-    ] = None,
-    processes: Annotated[
-        int, typer.Option(min=1, help="Number of processes that open it on this machine.")
-    ] = 1,
-    engine: options.Engine = "local",
-    master: options.Master = None,
-) -> None:
-    """Open the batch of a shuffled task, and count its messages.
-
-    The batch is downloaded from the shuffler, and compared with its public register. Copies of a
-    message are counted once. When the counts are on disk, the key file is overwritten and deleted,
-    and the batch is deleted at the shuffler. Nothing can be opened afterwards.
-
-    Opening takes about 70 microseconds of CPU time per message. With --processes or Spark, ranges
-    of the batch are opened at the same time. Spark's workers must be able to read the batch, which
-    is next to --output, and the key.
-
-    Examples:
-
-        tacit shuffled count films.json --key films.key --processes 4 -o films-counts.json
-
-        tacit shuffled count films.json --key /shared/films.key --engine spark
-        --master spark://host:7077 -o /shared/films-counts.json
-    """
-    from tacit.cli.engines import counting
-    from tacit.experiments.results import writable
-    from tacit.shuffler.counts import ShufflerSession, open_batch
-    from tacit.shuffler.task_key import TaskKey, destroy
-    from tacit.whole_files import write_whole
-    from tacit.wire.shuffled.task import loads
-
-    writable(output, read=(task, key, batch))
-    with counting(engine, master, processes) as chosen:
-        document = loads(task.read_bytes())
-        TaskKey.load(key)
-        session, content = None, batch
-        if content is None:
-            if token is None:
-                raise RequestError(
-                    "--token is required to download the batch, or --batch to read it."
-                )
-            content = output.with_name(output.name + ".batch")
-            session = ShufflerSession(document, token)
-            closing = session.closing()
-            session.download(content, closing.batch)
-        counts = open_batch(content, document, key, chosen)
-    write_whole(output, counts.document)
-    destroy(key)
-    if session is not None:
-        content.unlink()
-        session.delete()
-    options.notice(
-        f"{output}: {counts.bundles:,} bundles, {int(counts.counts.sum()):,} messages. "
-        f"{key} is destroyed."
-    )
-
-
 def pairs(
     counts: Annotated[Path, typer.Argument(help="Counts of the task about items.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The task file to write.")],
@@ -250,47 +180,6 @@ def pairs(
         f"{document.round.messages + document.round.dummies:,} messages per device. "
         f"Address {document.address}. {document.certificate.sentence}"
     )
-
-
-def fit(
-    counts: Annotated[
-        list[Path], typer.Argument(help="Counts of the task about items, then those about pairs.")
-    ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write.")],
-    publish: Annotated[
-        Path | None,
-        typer.Option(help="Folder of a collector's published models, from which devices fetch it."),
-    ] = None,
-) -> None:
-    """Fit a list model to the counts of shuffled messages, and write it with its guarantee.
-
-    From one file, the model is popularity. From two, it is EASE, as `shuffled-ease`. With
-    --publish, devices fetch it from the provider's collector after their next sync. No report is
-    held out, so it is not compared with popularity.
-
-    Example: tacit shuffled fit films-counts.json pairs-counts.json --publish models -o model
-    """
-    from tacit.collector.storage.publications import Publication
-    from tacit.collector.storage.published_models import PublishedModels
-    from tacit.experiments.results import writable
-    from tacit.models import list_model
-    from tacit.shuffler.counts import load_counts
-    from tacit.training.shuffled.collected import fit_counts
-    from tacit.whole_files import write_whole
-
-    if len(counts) > 2:
-        raise RequestError(f"COUNTS must be one or two files, got {len(counts)}.")
-    writable(output, read=tuple(counts))
-    loaded = [load_counts(path) for path in counts]
-    fitted = fit_counts(*loaded)
-    learnt = list_model(fitted)
-    write_whole(output, learnt.to_bytes())
-    options.notice(f"{output}: {fitted.model}. {fitted.guarantee.sentence}")
-    if publish is not None:
-        folder, bundles = PublishedModels(publish), sum(each.bundles for each in loaded)
-        record = Publication(model="", at=time.time(), learner=fitted.model, reports=bundles)
-        (address,) = {folder.publish(each.task.address, learnt, record) for each in loaded}
-        options.notice(f"Published in {publish} as {address}.")
 
 
 def _delta(bundles: int) -> str:

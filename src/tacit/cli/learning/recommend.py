@@ -202,7 +202,7 @@ def from_map(
     none of the user's items.
     """
     from tacit.crossdomain.x_map.released import load_map
-    from tacit.labels.label import STATED
+    from tacit.labels.files import STATED
 
     fitted = load_map(path)
     if (profile is None) != bool(sources):
