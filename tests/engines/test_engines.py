@@ -70,7 +70,7 @@ def test_megabytes_that_all_blocks_share_and_blocks_of_several(spark: Spark):
 @pytest.mark.spark
 def test_a_block_too_large_for_a_row(spark: Spark, monkeypatch):
     monkeypatch.setattr("tacit.engines.spark.LARGEST", 1000)
-    with pytest.raises(RequestError, match=r"a Spark row can hold .1,000.; use more blocks"):
+    with pytest.raises(RequestError, match=r"a Spark record can hold .1,000.; use more blocks"):
         spark.over(scaled, matrices(100, 1), SHARED)
 
 

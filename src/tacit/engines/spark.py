@@ -1,11 +1,11 @@
-"""Engine of a cluster, or of one machine's cores: one Spark task per block."""
+"""Engine of a cluster, or of one machine's cores, by Spark."""
 
 import gc
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
 from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
@@ -107,10 +107,10 @@ def _made(description: Any, data: memoryview | bytes, at: list[int]) -> Any:
 
 
 LARGEST = 1 << 29
-"""Most bytes of a packed block: two blocks and a result must fit in Spark's rows and Arrow's
-columns of at most 2^31 bytes, and buffers grow by doubling."""
-
-OUTCOME = "place long, fault string, result binary"
+"""Most bytes of a packed block: Spark's records have at most 2^31 bytes, and buffers grow by
+doubling."""
+TASKS = 2
+"""Most tasks per core."""
 
 
 class Spark:
@@ -138,7 +138,7 @@ class Spark:
         self, kernel: Callable[[Block, Shared], Result], blocks: Sequence[Block], shared: Shared
     ) -> list[Result]:
         """Implement `Engine.over`."""
-        return self._run(kernel, shared, {"row": blocks})
+        return self._run(kernel, shared, blocks, None)
 
     def across(
         self,
@@ -147,8 +147,8 @@ class Spark:
         columns: Sequence[Column],
         shared: Shared,
     ) -> list[list[Result]]:
-        """Implement `Engine.across`; the driver sends each block once, and Spark pairs them."""
-        flat = self._run(kernel, shared, {"row": rows, "column": columns})
+        """Implement `Engine.across`; each machine gets all columns once, for all its rows."""
+        flat = self._run(kernel, shared, rows, columns)
         width = len(columns)
         return [flat[row * width : (row + 1) * width] for row in range(len(rows))]
 
@@ -172,77 +172,54 @@ class Spark:
         self,
         kernel: Callable[..., Any],
         shared: tuple[Any, ...],
-        axes: dict[str, Sequence[tuple[Any, ...]]],
+        rows: Sequence[tuple[Any, ...]],
+        columns: Sequence[tuple[Any, ...]] | None,
     ) -> list[Any]:
-        """Return results in order: the last axis varies fastest."""
-        name, all_share = named(kernel), pack(shared)
-        if not all(axes.values()):
+        """Return the results of every row, or of every row with every column, in order."""
+        name, shared_bytes = named(kernel), pack(shared)
+        packed = [_fitting(pack(row)) for row in rows]
+        others = None if columns is None else [_fitting(pack(column)) for column in columns]
+        if not packed or others == []:
             return []
+        context = self._running().sparkContext
         # Sent once to each machine, for all of its tasks.
-        sent = self._running().sparkContext.broadcast(all_share)
+        sent = context.broadcast((shared_bytes, others))
+        # Each task costs time, so small fits need few; some more than cores balance large ones.
+        tasks = min(len(packed), TASKS * context.defaultParallelism)
         try:
             with quiet(), losing_nobody(self.master):
-                done = self._pairs(axes).mapInArrow(_Task(name, sent, tuple(axes)), OUTCOME)
-                return _reported(done.toArrow().sort_by("place"))
+                results = context.parallelize(packed, tasks).mapPartitions(_Task(name, sent))
+                return [_reported(*outcome) for outcome in results.collect()]
         finally:
             sent.destroy()
 
     def _running(self) -> Any:
         if self._session is None:
             self._session = self._open.enter_context(session(self.master, self.memory))
-            # A row is a block: two of them would exceed a batch.
-            self._session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
         return self._session
-
-    def _pairs(self, axes: dict[str, Sequence[tuple[Any, ...]]]) -> Any:
-        steps = np.cumprod([1, *(len(blocks) for blocks in reversed(axes.values()))])[-2::-1]
-        frames = [
-            self._frame(axis, blocks, int(step))
-            for (axis, blocks), step in zip(axes.items(), steps, strict=True)
-        ]
-        # A task is a row with every column. Columns are sent to each machine once for all its rows.
-        return reduce(lambda left, right: left.crossJoin(right.hint("broadcast")), frames)
-
-    def _frame(self, axis: str, blocks: Sequence[tuple[Any, ...]], step: int) -> Any:
-        pa: Any = import_module("pyarrow")
-
-        places = [number * step for number in range(len(blocks))]
-        packed = [_fitting(pack(block)) for block in blocks]
-        table = pa.table({axis: places, f"{axis}_block": pa.array(packed, pa.binary())})
-        return self._running().createDataFrame(table)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """Work of a worker on the batches of a partition; serialized to the worker.
+    """Work of a worker on the rows of a partition; serialized to the worker.
 
-    `shared`: Spark's broadcast of the packed shared inputs.
+    `sent`: Spark's broadcast of the packed shared inputs, and of the packed columns if any.
     """
 
     kernel: tuple[str, str]
-    shared: Any
-    axes: tuple[str, ...]
+    sent: Any
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        pa: Any = import_module("pyarrow")
-
-        for batch in batches:
-            for row in range(batch.num_rows):
-                blocks = [batch[f"{axis}_block"][row].as_buffer() for axis in self.axes]
-                index = sum(batch[axis][row].as_py() for axis in self.axes)
-                fault, result = self._outcome(blocks)
-                kinds = (pa.int64(), pa.string(), pa.binary())
-                cells = [
-                    pa.array([x], t) for x, t in zip((index, fault, result), kinds, strict=True)
-                ]
-                yield pa.record_batch(cells, ["place", "fault", "result"])
+    def __call__(self, rows: Iterator[bytes]) -> Iterator[tuple[str | None, bytes]]:
+        shared, columns = self.sent.value
+        for row in rows:
+            for others in ([],) if columns is None else ([column] for column in columns):
+                yield self._outcome([row, *others, shared])
         _exempt_imports_from_collection()
 
-    def _outcome(self, blocks: list[Any]) -> tuple[str | None, bytes]:
+    def _outcome(self, arguments: list[bytes]) -> tuple[str | None, bytes]:
         """Return the packed result, or the name of a `TacitError` and its message."""
         try:
-            arguments = [unpack(memoryview(block)) for block in blocks]
-            result = found(*self.kernel)(*arguments, unpack(self.shared.value))
+            result = found(*self.kernel)(*(unpack(packed) for packed in arguments))
             return None, _fitting(pack(result))
         except TacitError as error:
             return type(error).__name__, str(error).encode()
@@ -261,14 +238,14 @@ def _exempt_imports_from_collection() -> None:
 def _fitting(packed: bytes) -> bytes:
     if len(packed) > LARGEST:
         raise RequestError(
-            f"A block has {len(packed):,} bytes, more than a Spark row can hold ({LARGEST:,}); "
+            f"A block has {len(packed):,} bytes, more than a Spark record can hold ({LARGEST:,}); "
             "use more blocks."
         )
     return packed
 
 
-def _reported(table: Any) -> list[Any]:
-    for fault, result in zip(table["fault"], table["result"], strict=True):
-        if fault.is_valid:
-            raise getattr(errors, fault.as_py())(result.as_py().decode())
-    return [unpack(memoryview(result.as_buffer())) for result in table["result"]]
+def _reported(fault: str | None, packed: bytes) -> Any:
+    """Return a result. Raises the `TacitError` of a kernel."""
+    if fault is not None:
+        raise getattr(errors, fault)(packed.decode())
+    return unpack(packed)
