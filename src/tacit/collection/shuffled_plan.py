@@ -11,7 +11,7 @@ and from the number of its buckets, which depends on the head, and so on counts 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, isqrt
 
 from tacit.errors import RequestError, whole
@@ -100,7 +100,7 @@ class ShuffledPlan:
 
     def only_round(self) -> ShuffledRound:
         """Return the round `items` if it is the only one."""
-        return self._with_dummies(self._items, self._calibrated([self._items], [1.0])[0])
+        return self._with_dummies(self._items, self._calibrated((self._items,), (1.0,))[0])
 
     def certificate(self, rounds: Sequence[ShuffledRound]) -> ShuffledCertificate:
         """Return the verified certificate of these rounds at `epsilon`.
@@ -125,16 +125,16 @@ class ShuffledPlan:
         return ShuffledRound(buckets=buckets, messages=min(most, self.items, (buckets - 1) // 2))
 
     @cached_property
-    def _densities(self) -> list[float]:
+    def _densities(self) -> tuple[float, ...]:
         """Dummies of honest devices per bucket. The head is the smallest, of the largest bound."""
         buckets = BUCKETS_EACH * self.messages
         pairs = ShuffledRound(buckets=buckets, messages=self.messages)
-        return self._calibrated([self._items, pairs], SHARES)
+        return self._calibrated((self._items, pairs), SHARES)
 
-    def _calibrated(self, rounds: Sequence[ShuffledRound], shares: Sequence[float]) -> list[float]:
-        epsilon, delta = float(self.epsilon), float(self.delta)
-        least = calibrated(rounds, shares, devices=1, epsilon=epsilon, delta=delta)
-        return [one.dummies / one.buckets for one in least]
+    def _calibrated(
+        self, rounds: tuple[ShuffledRound, ...], shares: tuple[float, ...]
+    ) -> tuple[float, ...]:
+        return _least_densities(rounds, shares, float(self.epsilon), float(self.delta))
 
     def _with_dummies(self, one: ShuffledRound, density: float) -> ShuffledRound:
         return replace(one, dummies=ceil(density * one.buckets / self._claim.devices))
@@ -151,6 +151,15 @@ class ShuffledPlan:
             replaced=epsilon,
             empty=epsilon,
         )
+
+
+@lru_cache
+def _least_densities(
+    rounds: tuple[ShuffledRound, ...], shares: tuple[float, ...], epsilon: float, delta: float
+) -> tuple[float, ...]:
+    """Return the fewest dummies per bucket; cached, since a shop's rounds differ in users alone."""
+    least = calibrated(rounds, shares, devices=1, epsilon=epsilon, delta=delta)
+    return tuple(one.dummies / one.buckets for one in least)
 
 
 def _fewest_with(pairs: int) -> int:

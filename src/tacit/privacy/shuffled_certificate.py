@@ -6,6 +6,7 @@ A device verifies it from its numbers alone, by the bound of `tacit.privacy.shuf
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from functools import lru_cache
 from math import floor
 from typing import Self
 
@@ -78,20 +79,13 @@ class ShuffledCertificate:
             replaced="1",
             empty="1",
         )
-
-        def epsilon(neighbour: Neighbour) -> str:
-            bound = shuffled_epsilon(
-                rounds, devices=claim.devices, delta=float(delta), neighbour=neighbour
-            )
-            return shortest(Decimal(bound).quantize(PLACES, ROUND_CEILING))
-
         return cls(
             rounds=claim.rounds,
             bundles=bundles,
             honest=honest,
             delta=delta,
-            replaced=epsilon("replaced") if replaced is None else replaced,
-            empty=epsilon("empty"),
+            replaced=claim._epsilon("replaced") if replaced is None else replaced,
+            empty=claim._epsilon("empty"),
         )
 
     @property
@@ -101,6 +95,9 @@ class ShuffledCertificate:
         At least one: the guarantee is that of a user whose own device follows the protocol.
         """
         return max(floor(Decimal(self.honest) * self.bundles), 1)
+
+    def _epsilon(self, neighbour: Neighbour) -> str:
+        return _least_epsilon(self.rounds, self.devices, float(self.delta), neighbour)
 
     @property
     def flaw(self) -> str | None:
@@ -164,6 +161,15 @@ class ShuffledCertificate:
             "Not hidden: who takes part, and when. Not covered: a shuffler that forges, drops or "
             "retains bundles."
         )
+
+
+@lru_cache
+def _least_epsilon(
+    rounds: tuple[ShuffledRound, ...], devices: int, delta: float, neighbour: Neighbour
+) -> str:
+    """Return epsilon of these rounds, rounded up. Cached, since it takes about a second."""
+    bound = shuffled_epsilon(rounds, devices=devices, delta=delta, neighbour=neighbour)
+    return shortest(Decimal(bound).quantize(PLACES, ROUND_CEILING))
 
 
 def _decimal(name: str, value: str) -> Decimal:
