@@ -51,6 +51,7 @@ SCRIPTS = {
     "pg_mf_million": ("--people", "100", "--items", "100", "--ratings", "2500"),
     "poisoning": ("{csv}", "--runs", "1", "--wide", "1", "--rows", "{folder}/poisoning"),
     "read_memory": ("--rows", "3000000", "--kind", "parquet"),
+    "releases": ("{frame}", "--epsilons", "300", "--releases", "2"),
     "stars_and_presence": ("--seeds", "1"),
     "sample_flood": ("--items", "20000", "--uploads", "3", "--seconds", "0.3"),
     "store_memory": ("--millions", "0.05"),

@@ -72,7 +72,7 @@ State = Annotated[
     typer.Option(
         help="Checkpoint folder that every machine can reach. A stopped fit resumes from it. For "
         "a cross-domain map, the record of earlier fits: nx-map then compares only items that "
-        "changed, and the epsilons of private maps add up.",
+        "changed, and the epsilons of private maps add up. With --releases, the series.",
         rich_help_panel="Machines",
     ),
 ]

@@ -129,18 +129,18 @@ class DPEase:
         account.allot({"counts": self.counts})
         counts = noisy_counts("counts", canonical, even_weights(canonical), account)
         advance(0.2)
-        size = self._size(canonical.people, ratings.n_items, account.alone)
+        noise = account.alone / math.sqrt(1 - self.counts)
+        size = self.head_size(canonical.people, ratings.n_items, noise)
         learn = self._counts_alone if size < FEWEST else self._with_pairs
         weights = learn(canonical, counts, size, account)
         advance(1.0)
         return published(self.name, ratings, weights, account)
 
-    def _size(self, people: int, items: int, alone: float) -> int:
+    def head_size(self, people: int, items: int, noise: float) -> int:
         """Return the number of items with weights, a function of public values.
 
-        It solves n (2 clear z sqrt(n)) = m.
+        It solves n (2 clear noise sqrt(n)) = m. `noise`: multiplier of the pairs.
         """
-        noise = alone / math.sqrt(1 - self.counts)
         wanted = (people / (2 * self.clear * noise)) ** (2 / 3)
         return int(min(wanted, items, self.most_items))
 

@@ -1,7 +1,6 @@
 """`tacit fit`: fit a model to reports, to ratings that are perturbed first, or across domains."""
 
 from collections.abc import Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,13 @@ import typer
 
 from tacit.cli import options, plugins
 from tacit.cli.engines import learning
+from tacit.cli.learning.files import (
+    is_reports,
+    only,
+    reports_of,
+    without_vocabularies,
+    write_model,
+)
 from tacit.cli.learning.fit_map import (
     MapRequest,
     fit_map,
@@ -18,6 +24,7 @@ from tacit.cli.learning.fit_map import (
 )
 from tacit.cli.learning.publishing import measured_gain, publish_request
 from tacit.cli.learning.publishing import publish as publish_model
+from tacit.cli.learning.releases import ReleaseRequest, fit_release
 from tacit.cli.learning.warm import measured_fit, require_warm, warm_model
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
@@ -26,7 +33,6 @@ from tacit.experiments.defaults import STARS_PLAN, model_for, plan_for
 if TYPE_CHECKING:
     from tacit.collection.plan import Plan
     from tacit.learners import Learner
-    from tacit.models import Fitted, FittedLists
     from tacit.ratings import Ratings
     from tacit.reports import Reports
 
@@ -115,6 +121,15 @@ def fit(
             help="Leave out the statistics of items rated together; rank by predicted rating.",
         ),
     ] = False,
+    releases: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of releases that --epsilon per user covers together. Each run with the "
+            "same --state makes the next one, of all ratings so far: dp-popularity, dp-ease or "
+            "item-mean.",
+        ),
+    ] = None,
     mode: Annotated[str, typer.Option(help="Trainer mode: strict or faithful.")] = "strict",
     delta: Annotated[float, typer.Option(help="Delta of a trainer that requires one.")] = 1e-6,
     seed: Annotated[int, typer.Option(help="Seed of the model's initialization.")] = 0,
@@ -163,6 +178,8 @@ def fit(
         tacit fit reports.parquet --engine spark --state learning -o model
 
         tacit fit books.csv films.csv --model x-map-strict --epsilon 8 -o map
+
+        tacit fit clicks.csv --model dp-ease --epsilon 1 --releases 52 --state weekly -o model
     """
     several, changed = data or [], changed or []
     if is_map_request(several, model):
@@ -176,7 +193,16 @@ def fit(
         )  # fmt: skip
         fit_map(request)
         return
-    file, items_file = _only(several, "DATA"), _only(catalogue or [], "--catalogue")
+    file, items_file = only(several, "DATA"), only(catalogue or [], "--catalogue")
+    if releases is not None:
+        load = (format, options.scale_of(scale, implicit), columns, rounding)
+        release = ReleaseRequest(
+            data=file, output=output, model=model, epsilon=epsilon, delta=delta,
+            releases=releases, state=state, load=load, catalogue=items_file, people=people,
+            positive_only=positive_only,
+        )  # fmt: skip
+        fit_release(release, options.typed_options(context))
+        return
     _checked(file, db, mode)
     publishing = publish_request(publish, db, task, least, force=force, dry_run=dry_run, hide=hide)
     _not_drawn_anew(epsilon, state)
@@ -199,8 +225,8 @@ def fit(
             catalogue=items_file, people=people, positive_only=positive_only,
         )  # fmt: skip
     else:
-        _without_vocabularies(items_file, people)
-        source = _reports(file, db, task)
+        without_vocabularies(items_file, people)
+        source = reports_of(file, db, task)
     start = warm_model(warm)
     model, promised, gain = model or (start.model.model if start else model_for(source)), None, None
     chosen = learner(model, mode)
@@ -223,7 +249,7 @@ def fit(
             fit_part = partial(chosen.fit, rng=seed, **settings, **there)
             fit_part = measured_fit(fit_part, start, output, chosen)
             gain = measured_gain(publishing, chosen, source, fit_part)
-    _write(fitted, output)
+    write_model(fitted, output)
     # A trainer's guarantee does not cover the number of ratings, so it is not printed.
     rows = f" from {len(source):,} rows" if not trained else ""
     via = _via(channel if promised else None, chosen)
@@ -287,25 +313,6 @@ def _sent(
     return promised, perturb(source, promised)
 
 
-def _write(fitted: "Fitted | FittedLists", output: Path) -> None:
-    """Write a rating model, or the downloadable form of a list model, atomically."""
-    from tacit.models import Fitted, list_model
-    from tacit.whole_files import whole
-
-    with whole(output) as partial:
-        if isinstance(fitted, Fitted):
-            fitted.save(partial)
-        else:
-            partial.write_bytes(list_model(fitted).to_bytes())
-
-
-def _only(paths: Sequence[Path], what: str) -> Path | None:
-    """Return the path, if any. Raises `RequestError` for several."""
-    if len(paths) > 1:
-        raise RequestError(f"{what} must be one file, got {len(paths)}.")
-    return next(iter(paths), None)
-
-
 def _checked(data: Path | None, db: str | None, mode: str) -> None:
     """Validate combinations of options before anything is read. Raises `RequestError`."""
     if (data is None) == (db is None):
@@ -326,14 +333,6 @@ def _not_drawn_anew(epsilon: str | None, state: Path | None) -> None:
         )
 
 
-def _without_vocabularies(catalogue: Path | None, people: Path | None) -> None:
-    """Raise `RequestError` for vocabularies together with reports."""
-    if catalogue is not None or people is not None:
-        raise RequestError(
-            "Reports already define their catalogue and users; leave out --catalogue and --people."
-        )
-
-
 def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:
     """Return whether the name is a trainer. Raises `RequestError` for a trainer without epsilon,
     or with reports instead of ratings."""
@@ -345,27 +344,3 @@ def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:
     if trained and epsilon is None:
         raise RequestError(f"{model} is a trainer and requires --epsilon, as in --epsilon 8.")
     return trained
-
-
-def _reports(file: Path | None, db: str | None, task: str | None) -> "Reports":
-    from tacit.collection.report_file import read_reports
-    from tacit.collector.storage import stored_reports
-    from tacit.collector.storage.addresses import open_reader
-    from tacit.collector.storage.store import at_once
-
-    if file is not None:
-        return read_reports(file)
-    with closing(open_reader(str(db), at_once())) as reader:
-        return stored_reports.reports(reader, task)
-
-
-def is_reports(path: Path) -> bool:
-    """Return whether the file holds reports: Parquet with their metadata."""
-    import polars as pl
-
-    from tacit.collection.report_file import KEY
-
-    try:
-        return path.is_file() and KEY in pl.read_parquet_metadata(path)
-    except (OSError, pl.exceptions.PolarsError):
-        return False

@@ -164,7 +164,7 @@ def any_sensitivity(grid: NormBounds) -> int:
 
 def count_sensitivity(bound: int) -> int:
     """Return the sensitivity of totals of non-negative weights: sqrt(2) W, rounded up."""
-    return _root_up(2 * bound**2)
+    return root_up(2 * bound**2)
 
 
 def gram_sensitivity(grid: NormBounds, width: int) -> int:
@@ -174,11 +174,12 @@ def gram_sensitivity(grid: NormBounds, width: int) -> int:
     rows have the product (x . x')^2 >= 0. Rounding moves each row by at most sqrt(D) / 2, and so
     their product by at most sqrt(D) R: the distance squared is at most W^2 (2 R^2 + 2 sqrt(D) R).
     """
-    angle = _root_up(width * grid.rows**2)
-    return _root_up(2 * grid.weights**2 * (grid.rows**2 + angle))
+    angle = root_up(width * grid.rows**2)
+    return root_up(2 * grid.weights**2 * (grid.rows**2 + angle))
 
 
-def _root_up(square: int) -> int:
+def root_up(square: int) -> int:
+    """Return the square root of a positive integer, rounded up."""
     return math.isqrt(square - 1) + 1
 
 

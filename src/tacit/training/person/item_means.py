@@ -139,6 +139,11 @@ def counted(
     return Counted(mu, start, raters, np.maximum(counts.values, counts.noise / 2), counts.noise)
 
 
+def noisy_level(canonical: CanonicalRatings, account: Account) -> float:
+    """Release `level`. Returns the mean rating relative to the middle of the scale."""
+    return _levels(canonical, account, None)[0]
+
+
 def linked_share(links: NDArray[np.bool_], counted: Counted, account: Account) -> float:
     """Release `links`: the noisy fraction of users with a rating in several domains.
 

@@ -15,8 +15,6 @@ means. A last release tests the guess (`strength`).
 
 First stage of user-level trainers: release noisy counts, which set the remaining schedule.
 
-First stage of user-level trainers: release noisy counts, which set the remaining schedule.
-
 The first tenth of the budget is spent on the mean rating, on rating frequencies of items and,
 across domains, on the number of linking users. Later stages depend on ratings through these
 releases alone.

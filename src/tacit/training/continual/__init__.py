@@ -1,0 +1,1 @@
+"""Several releases of growing data under one epsilon per user (continual release)."""
