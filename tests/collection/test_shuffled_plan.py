@@ -13,7 +13,9 @@ PLAN = ShuffledPlan(
 )
 
 
-@pytest.mark.parametrize("head", [PLAN.least_head, 80, 300])
+@pytest.mark.parametrize(
+    "head", [80, *(pytest.param(n, marks=pytest.mark.long) for n in (PLAN.least_head, 300))]
+)
 def test_rounds_of_any_head_attain_epsilon(head):
     rounds = PLAN.item_round(), PLAN.pair_round(head)
     certificate = PLAN.certificate(rounds)

@@ -46,11 +46,18 @@ def commands(title, folder, **replaced):
         yield [replaced.get(word, word) for word in words]
 
 
-def runs(title, folder, **replaced):
-    (folder / "backup").mkdir(exist_ok=True)
-    for _, *words in commands(title, folder, **replaced):
-        run = subprocess.run([*CLI, *words], cwd=folder, capture_output=True, text=True)
-        assert run.returncode == 0, (words, run.stderr)
+@pytest.fixture
+def runs(run, tmp_path, monkeypatch):
+    """Run the commands of a section of the page in the temporary folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "backup").mkdir()
+
+    def section(title, **replaced):
+        for _, *words in commands(title, tmp_path, **replaced):
+            status, _, err = run(*words)
+            assert status == 0, (words, err)
+
+    return section
 
 
 @pytest.fixture
@@ -81,8 +88,8 @@ def count(url):
         return sum(map(len, reader.scan(1)))
 
 
-def test_verify(store, tmp_path):
-    runs("Verify a store", tmp_path, **{"reports.db": store})
+def test_verify(store, runs):
+    runs("Verify a store", **{"reports.db": store})
 
 
 @pytest.mark.parametrize(
@@ -157,7 +164,7 @@ def store_reports(url, task, people, epoch, chance):
         )  # fmt: skip
 
 
-def test_return_to_an_earlier_model(task, tmp_path):
+def test_return_to_an_earlier_model(task, runs, tmp_path):
     folder = PublishedModels(tmp_path / "models")
     addresses = [
         folder.publish(
@@ -168,15 +175,15 @@ def test_return_to_an_earlier_model(task, tmp_path):
         for k in (100, 200)
     ]
     assert folder.newest(task.address) == addresses[1]
-    runs("Return to an earlier model", tmp_path)
+    runs("Return to an earlier model")
     assert folder.newest(task.address) == addresses[0]
 
 
-def test_withdraw_an_item(task, tmp_path):
+def test_withdraw_an_item(task, runs, tmp_path):
     folder = PublishedModels(tmp_path / "models")
     folder.publish(task.address, ListModel((42, 43), array("f", [2, 1]), NO_PRIVACY))
     (tmp_path / "hidden.csv").write_text(hidden_table())
-    runs("Withdraw an item", tmp_path)
+    runs("Withdraw an item")
     served = ListModel.from_bytes(folder.model(folder.newest(task.address)))
     assert [item for item, _ in ListProfile(served, []).recommend()] == [43]
 
@@ -186,35 +193,34 @@ def hidden_table():
     return re.search(r"printf '(item.*)' > hidden.csv", PAGE)[1].replace("\\n", "\n")
 
 
-def test_delete_then_restore_an_earlier_backup(store, tmp_path):
-    (tmp_path / "backup").mkdir()
+def test_delete_then_restore_an_earlier_backup(store, runs, run, tmp_path):
     backup = str(tmp_path / "backup" / "reports.db")
-    subprocess.run([*CLI, "admin", "backup", "--db", store, "-o", backup], check=True)
+    assert run("admin", "backup", "--db", store, "-o", backup)[0] == 0
     assert count(backup) == 10
-    runs("Delete a user's reports", tmp_path, **{"reports.db": store})
+    runs("Delete a user's reports", **{"reports.db": store})
     assert count(store) == 7
-    runs("Restore a backup", tmp_path, **{"reports.db": store})
+    runs("Restore a backup", **{"reports.db": store})
     assert count(str(tmp_path / "new.db")) == 7
 
 
-def test_replace_tokens(tmp_path, monkeypatch):
-    monkeypatch.setattr("secrets.token_hex", lambda size: TOKEN)
-    issue(tmp_path / "tokens", 1)
-    monkeypatch.undo()
+def test_replace_tokens(runs, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("secrets.token_hex", lambda size: TOKEN)
+        issue(tmp_path / "tokens", 1)
     before = (tmp_path / "tokens").read_text()
-    runs("Replace enrolment tokens", tmp_path)
+    runs("Replace enrolment tokens")
     after = (tmp_path / "tokens").read_text()
     assert after != before
     assert len(after) == len(before)
 
 
 @pytest.mark.postgres
-def test_move_to_postgresql(task, postgres, tmp_path):
+def test_move_to_postgresql(task, postgres, runs, tmp_path):
     with closing(open_store(str(tmp_path / "reports.db"))) as opened:
         number = opened.hold(task.document).number
         opened.insert([StoredReport(os.urandom(16), number, 19, 0, CODE, pack_rated(1, 1))])
     url = postgres.database()
-    runs("Move from SQLite to PostgreSQL", tmp_path, **{"postgresql://tacit@db/tacit": url})
+    runs("Move from SQLite to PostgreSQL", **{"postgresql://tacit@db/tacit": url})
     assert count(url) == 1
 
 

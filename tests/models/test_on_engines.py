@@ -38,6 +38,13 @@ SETTINGS = {
     "graph-filter": {"directions": 6},
 }
 """What each model that learns on engines learns little by."""
+REPEATS = (
+    ("mf-plain", "rated"),
+    ("channel-mf-screened", "rated"),
+    ("mf", "catalogue"),
+    ("bias", "catalogue"),
+)
+"""Models and plans of which others of the default run differ in one of both."""
 
 
 @cache
@@ -73,9 +80,10 @@ def test_each_model_with_an_engine_is_here():
 @pytest.mark.parametrize(
     ("name", "plan"),
     [
-        *((name, "rated") for name in SETTINGS),
-        *((name, "catalogue") for name in ("channel-mf", "mf", "bias", "popularity", "ease")),
+        *((name, "rated") for name in SETTINGS if name not in ("mf-plain", "channel-mf-screened")),
+        *((name, "catalogue") for name in ("channel-mf", "popularity", "ease")),
         *((name, "sample") for name in ("channel-mf-screened", "mf-plain", "graph-filter")),
+        *(pytest.param(*case, marks=pytest.mark.long) for case in REPEATS),
     ],
 )
 def test_blocks_over_a_folder_give_the_digits_of_memory(name: str, plan: str, tmp_path: Path):
