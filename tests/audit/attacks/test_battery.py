@@ -26,6 +26,7 @@ def test_an_attack_is_looked_up_by_name_and_changed():
 
 
 QUICK = {
+    "aliases": {"ids": (1, 3), "titles": 120},
     "averaging": {"syncs": 12, "slots": 500},
     "membership": {"models": 8, "epsilons": ("1",)},
     "poisoning": {"targets": 3, "model": ChannelMF(factors=2, directions=0, burn_in=8, draws=4)},

@@ -8,6 +8,7 @@ private as those.
 from typing import Any
 
 from tacit import registry
+from tacit.audit.attacks.aliases import Aliases
 from tacit.audit.attacks.attribute import Attribute
 from tacit.audit.attacks.averaging import Averaging
 from tacit.audit.attacks.changes import Changes
@@ -26,6 +27,7 @@ _MEMBERS: tuple[AbstractAttack, ...] = (
     Order(),
     Averaging(),
     Changes(),
+    Aliases(),
     Attribute(),
     Membership(),
     Exposure(),
