@@ -1,7 +1,7 @@
 /**
  * Packs the page's device as a package for npm: `node npm/pack.js INTO`.
  *
- * Comments are left out of the modules, and of the declarations of modules that the index does not
+ * Shuffled tasks are left out. Comments are left out of the modules, and of the declarations of modules that the index does not
  * export: editors show those of exported declarations. npm and the compiler are those of this
  * repository. Nothing is fetched or published.
  */
@@ -31,6 +31,7 @@ function fill(folder) {
   const compile = [COMPILER, "--project", HERE, "--outDir", folder];
   run(...compile, "--removeComments");
   run(...compile, "--declaration", "--emitDeclarationOnly");
+  rmSync(join(folder, "shuffled"), { recursive: true });
   const index = "index.d.ts";
   const [needed, exported] = [reached(folder, index), new Set(imported(folder, index))];
   for (const name of globSync("**/*.d.ts", { cwd: folder })) {

@@ -46,6 +46,12 @@ BESIDE = {
     "recommending/profile.js": ["device.profile"],
     "recommending/solve.js": ["device.solve"],
     "sending/replies.js": ["wire.replies"],
+    "shuffled/bundle.js": ["device.shuffled.bundle"],
+    "shuffled/certificate.js": ["privacy.shuffled_certificate", "privacy.shuffled_messages"],
+    "shuffled/poisson_loss.js": ["privacy.poisson_loss"],
+    "shuffled/register.js": ["wire.shuffled.register"],
+    "shuffled/sealing.js": ["device.shuffled.sealing", "wire.shuffled.task"],
+    "shuffled/task.js": ["wire.shuffled.task"],
 }
 ALONE = {
     # A task of Python computes the hashes of its items once.
@@ -64,12 +70,17 @@ ALONE = {
     "documents/decimals.js": {"compare", "decimal", "scaled"},
     "documents/hashing.js": {"address", "hexadecimal", "key", "mac"},
     # A browser's parser cannot say how a number was spelled, so that bytes are compared instead.
-    "documents/strict.js": {"fieldsInOrder", "parseCanonical"},
+    "documents/strict.js": {"decoded", "fieldsInOrder", "parseCanonical"},
     # Private to their callers in Python.
     "documents/task.js": {"begins", "refuseAnothers"},
     "errors.js": {"sentence"},
     # The page shows the collector's own words; Python believes a short word of each refusal.
     "sending/replies.js": {"problemOf"},
+    # Python's certificates cannot be malformed. The page verifies and seals in a worker. Python's
+    # library draws its own ephemeral keys.
+    "shuffled/certificate.js": {"malformation"},
+    "shuffled/sealing.js": {"sealWith"},
+    "shuffled/task.js": {"parse", "refuse"},
 }  # fmt: skip
 """What one device has alone, and why."""
 

@@ -57,6 +57,13 @@ def test_delta_is_bounded_by_the_number_of_bundles(certificate):
         replace(certificate, delta="2e-6").verify()
 
 
+def test_honest_devices_are_rounded_down_exactly(certificate):
+    """No product of decimals is rounded up to an integer, whatever their digits."""
+    nearly = replace(certificate, honest="0." + "9" * 40)
+    assert nearly.devices == 9_999
+    assert replace(certificate, honest="1").devices == 10_000
+
+
 def test_guarantee_names_both_epsilons_and_its_conditions(certificate):
     guarantee = certificate.guarantee
     assert (guarantee.epsilon, guarantee.delta) == (certificate.replaced, "1e-6")

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -235,6 +236,19 @@ def test_epsilon_is_the_inverse_of_delta(neighbour):
     epsilon = shuffled_epsilon(rounds, devices=1_000, delta=1e-7, neighbour=neighbour)
     at = shuffled_delta(rounds, devices=1_000, epsilon=epsilon, neighbour=neighbour)
     assert 1e-7 * math.exp(-2e-3) <= at <= 1e-7
+
+
+def test_a_document_cannot_make_the_bound_expensive():
+    """The mean of a count is bounded, which is a valid bound of larger ones."""
+    one = ShuffledRound(buckets=28, messages=3, dummies=4_900)
+    large, larger = 10_000_000 * 28 // 4_900, (1 << 53) - 1
+    tracemalloc.start()
+    bound = shuffled_delta([one], devices=larger, epsilon=0.01)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 64 << 20
+    assert bound == pytest.approx(shuffled_delta([one], devices=large, epsilon=0.01), rel=1e-5)
+    assert bound < shuffled_delta([one], devices=large // 2, epsilon=0.01)
 
 
 def test_a_round_without_dummies_has_no_bound_below_one():

@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from tacit.shuffler.batch_files import messages_of
+from tacit.shuffler.task_key import TaskKey
 
 HERE = Path(__file__).parent
 MAKE = runpy.run_path(str(HERE / "make.py"))
 HOSTILE = runpy.run_path(str(HERE / "hostile.py"))
+SHUFFLED = runpy.run_path(str(HERE / "shuffled.py"))
 FLOATS = {"numbers", "posteriors", "profiles"}
 
 
@@ -36,6 +41,28 @@ def test_the_examples_are_what_python_says(name):
 def test_the_recipes_are_those_that_are_written_down():
     """Run `python tests/vectors/hostile.py` after a change that is meant."""
     assert (HERE / "hostile.json").read_text(encoding="utf-8") == HOSTILE["text"]()
+
+
+def test_the_shuffled_examples_are_what_python_says():
+    """Run `python tests/vectors/shuffled.py` after a change that is meant."""
+    written = json.loads((HERE / "shuffled.json").read_text(encoding="utf-8"))
+    assert same(written, json.loads(SHUFFLED["text"]()))
+    for name in ("tasks", "registers"):
+        verdicts = [one["verdict"] for one in written[name]]
+        assert min(map(verdicts.count, ("holds", "DataError", "CertificateError"))) > 0
+
+
+def test_messages_that_were_sealed_with_given_keys_open():
+    """The provider's library opens what the formulas of RFC 9180 have sealed."""
+    sealed = json.loads((HERE / "shuffled.json").read_text(encoding="utf-8"))["sealed"]
+    key = TaskKey(X25519PrivateKey.from_private_bytes(bytes.fromhex(sealed["private"])))
+    assert key.public.hex() == sealed["public"]
+    batch, buckets = messages_of(bytes.fromhex(sealed["sealed"])), sealed["messages"]
+    for message, bucket in zip(batch, buckets, strict=True):
+        if bucket < 50_000:
+            assert key.open([message], sealed["address"], 50_000).counts[bucket] == 1
+        else:
+            assert key.open([message], sealed["address"], 50_000).invalid == 1
 
 
 def test_every_kind_of_verdict_is_among_them():

@@ -85,7 +85,9 @@ def test_a_changed_missing_or_moved_line_is_refused(register, index):
     [{"task": C, "provider": BOOKS}, {"task": "e" * 64, "provider": FILMS},
      {"task": A, "bundles": 1, "batch": None}, {"task": C, "bundles": -1, "batch": None},
      {"task": C, "bundles": 1, "batch": "no"}, {"task": "e", "provider": BOOKS},
-     {"task": "e" * 64, "provider": "books"}, {"task": "e" * 64}],
+     {"task": "e" * 64, "provider": "books"}, {"task": "e" * 64},
+     {"task": C, "bundles": 1, "batch": int("1" * 64)},
+     {"task": C, "batch": None, "bundles": 1}],
 )  # fmt: skip
 def test_a_line_that_breaks_the_rules_is_refused(register, values):
     line = json.dumps({"before": register.head, **values}, separators=(",", ":")).encode()
@@ -96,3 +98,9 @@ def test_a_line_that_breaks_the_rules_is_refused(register, values):
 def test_an_incomplete_line_is_refused(register):
     with pytest.raises(DataError, match="incomplete"):
         loads(register.document[:-1])
+
+
+def test_a_second_notation_of_a_line_is_refused(register):
+    line = json.dumps({"before": register.head, "task": "e" * 64, "provider": BOOKS})
+    with pytest.raises(DataError, match="line 6 is not the next one"):
+        loads(register.document + line.encode() + b"\n")

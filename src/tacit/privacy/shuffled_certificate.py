@@ -6,6 +6,7 @@ A device verifies it from its numbers alone, by the bound of `tacit.privacy.shuf
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from fractions import Fraction
 from functools import lru_cache
 from math import floor
 from typing import Self
@@ -94,7 +95,7 @@ class ShuffledCertificate:
 
         At least one: the guarantee is that of a user whose own device follows the protocol.
         """
-        return max(floor(Decimal(self.honest) * self.bundles), 1)
+        return max(floor(Fraction(self.honest) * self.bundles), 1)
 
     def _epsilon(self, neighbour: Neighbour) -> str:
         return _least_epsilon(self.rounds, self.devices, float(self.delta), neighbour)
@@ -102,7 +103,7 @@ class ShuffledCertificate:
     @property
     def flaw(self) -> str | None:
         """Why the numbers do not prove the claim; None if they do."""
-        if Decimal(self.delta) * self.bundles > LARGEST_DELTA:
+        if Fraction(self.delta) * self.bundles > Fraction(LARGEST_DELTA):
             return (
                 f"delta must be at most {LARGEST_DELTA} / {self.bundles} bundles, got {self.delta}."
             )

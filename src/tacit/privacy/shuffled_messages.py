@@ -44,6 +44,9 @@ PRECISION = 2e-3
 STEP = 1.3
 """Factor by which a bracket grows."""
 MOST_EPSILON = 64.0
+LARGEST_MEAN = 10_000_000
+"""Most dummies per bucket that count: fewer are a valid bound, whose time and memory grow with the
+square root of the mean."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +85,7 @@ def shuffled_delta(
     arguments.
     """
     whole("devices", devices, 1)
-    backgrounds = [devices * one.dummies for one in rounds]
+    backgrounds = [min(devices * one.dummies, LARGEST_MEAN * one.buckets) for one in rounds]
     return _delta(rounds, backgrounds, epsilon, _changes(neighbour))
 
 

@@ -25,7 +25,8 @@ def expected(name: str) -> int:
 
 def test_no_shared_vector_is_left_out():
     texts = [(packed_device.TESTS / f"{name}.test.js").read_text() for name in FILES]
-    texts += [(packed_device.TESTS / name).read_text() for name in ("scenario_device.js",)]
+    others = ("scenario_device.js", "shuffled.test.js")
+    texts += [(packed_device.TESTS / name).read_text() for name in others]
     read = set(re.findall(r'vectors\("(\w+)"\)|vectors/(\w+)\.json', "\n".join(texts)))
     assert {one or other for one, other in read} == {path.stem for path in VECTORS.glob("*.json")}
 

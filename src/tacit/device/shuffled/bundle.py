@@ -50,7 +50,7 @@ def draw_bundle(
             "twice costs more than the certificate states."
         )
     # Distinct buckets: the privacy loss of two equal messages exceeds that of two different ones.
-    chosen = [own[index] for index in subset(len(own), shuffled.messages, words)]
+    chosen = [own[index] for index in sorted(subset(len(own), shuffled.messages, words))]
     # Uniform on all buckets, own ones included. Dummies are the noise of the certificate, whose
     # number does not depend on the profile. Fills hide how many buckets the user has.
     uniform = shuffled.messages - len(chosen) + shuffled.dummies

@@ -1,8 +1,9 @@
 """Register of a shuffler: a public list of its tasks and batches, to which lines are only added.
 
-Every line contains the SHA-256 of the line before it. A device stores the last line that it has
-verified, so a shuffler that later shows another list, such as one with a task for a single victim,
-is detected. A provider has at most one open task, which is thus the same for everybody.
+Every line is JSON in its unique notation, and contains the SHA-256 of the line before it. A device
+stores the last line that it has verified, so a shuffler that later shows another list, such as one
+with a task for a single victim, is detected. A provider has at most one open task, which is thus
+the same for everybody.
 """
 
 import json
@@ -89,7 +90,7 @@ class Register:
         return self._add({"task": task, "bundles": closing.bundles, "batch": closing.batch})
 
     def _add(self, values: Mapping[str, Any]) -> bytes:
-        line = json.dumps({"before": self.head, **values}, separators=(",", ":")).encode()
+        line = _notation({"before": self.head, **values})
         self.read(line)
         return line
 
@@ -97,9 +98,11 @@ class Register:
         """Verify the next line, and add it. Raises `DataError` for a line that breaks the rules."""
         value = strict.parse(line, WHAT, LONGEST)
         is_opening = isinstance(value, dict) and "provider" in value
-        fields = strict.fields(value, WHAT, OPENED if is_opening else CLOSED)
+        keys = OPENED if is_opening else CLOSED
+        fields = strict.fields(value, WHAT, keys)
         task = strict.typed(fields, "task", str, WHAT)
-        if fields["before"] != self.head or not is_address(task):
+        is_canonical = _notation({key: fields[key] for key in keys}) == line
+        if not is_canonical or fields["before"] != self.head or not is_address(task):
             raise DataError(f"{WHAT} is damaged: line {len(self.lines) + 1} is not the next one.")
         if is_opening:
             self._open(task, strict.typed(fields, "provider", str, WHAT))
@@ -117,12 +120,18 @@ class Register:
 
     def _close(self, task: str, bundles: int, batch: Any) -> None:
         providers = [each for each, opened in self.open.items() if opened == task]
-        if not providers or bundles < 0 or not (batch is None or is_address(str(batch))):
+        is_digest = isinstance(batch, str) and is_address(batch)
+        if not providers or bundles < 0 or not (batch is None or is_digest):
             raise DataError(f"{WHAT} closes a task that is not open.")
         del self.open[providers[0]]
         self.closed[task] = Closing(bundles=bundles, batch=batch)
         if batch is not None:
             self.released[providers[0]] = task
+
+
+def _notation(fields: Mapping[str, Any]) -> bytes:
+    """Return a line in its unique notation, without the line feed."""
+    return json.dumps(fields, separators=(",", ":")).encode()
 
 
 def loads(document: bytes, before: str = BEGIN) -> Register:

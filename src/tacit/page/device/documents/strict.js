@@ -44,7 +44,7 @@ export function parse(text, what, longest) {
   if (text.length > longest) {
     throw new DataError(`${what} of ${text.length} bytes is longer than ${longest}.`);
   }
-  const read = decoded(text, what);
+  const read = decoded(text, what, false);
   const pairs = scanned(read, what);
   const value = parsed(read, what);
   if (keysIn(value) !== pairs) throw new DataError(`${what} is not JSON: a key occurs twice.`);
@@ -52,12 +52,14 @@ export function parse(text, what, longest) {
 }
 
 /**
+ * Decode UTF-8. Throws `DataError` for other bytes.
  * @param {Uint8Array} bytes
- * @param {string} what
+ * @param {string} what name of the document in error messages
+ * @param {boolean} [ignoreBOM] whether a byte order mark is a character of the text
  */
-function decoded(bytes, what) {
+export function decoded(bytes, what, ignoreBOM = true) {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM }).decode(bytes);
   } catch {
     throw new DataError(`${what} is not UTF-8.`);
   }

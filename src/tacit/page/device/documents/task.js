@@ -26,7 +26,7 @@ import { CertificateError, DataError, RequestError } from "../errors.js";
 import { address as addressOf } from "./hashing.js";
 import { isOrigin } from "./origin.js";
 import * as ratingScale from "./scale.js";
-import { fieldsInOrder, listed, parseCanonical, text, typed, whole } from "./strict.js";
+import { decoded, fieldsInOrder, listed, parseCanonical, text, typed, whole } from "./strict.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
 
@@ -116,7 +116,7 @@ export async function loads(document, address) {
  */
 async function firstTask(document) {
   const address = await addressOf(document);
-  const known = formed(parseCanonical(decoded(document), WHAT));
+  const known = formed(parseCanonical(decoded(document, WHAT), WHAT));
   const plan = typed(known, "plan", "string", WHAT);
   const provider = "provider" in known ? typed(known, "provider", "string", WHAT) : null;
   const question = provider === null ? address : await predecessor(known);
@@ -158,7 +158,7 @@ async function withExtensions(first, lines) {
   const items = [...first.items];
   const titles = first.titles === null ? null : [...first.titles];
   for (const line of lines) {
-    const added = extensionOf(decoded(line), address, growth !== null);
+    const added = extensionOf(decoded(line, WHAT), address, growth !== null);
     if ((added.titles === null) !== (titles === null)) {
       throw new DataError("The task is malformed: it must have titles of all items, or of none.");
     }
@@ -365,15 +365,6 @@ function epsilonOf(channel) {
  */
 function within(value, least, most) {
   return value >= least && value <= most;
-}
-
-/** @param {import("./hashing.js").Bytes} document */
-function decoded(document) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(document);
-  } catch {
-    throw new DataError("The task is not UTF-8.");
-  }
 }
 
 /** @param {import("./strict.js").Fields} known */

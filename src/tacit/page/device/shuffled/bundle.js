@@ -1,0 +1,111 @@
+/**
+ * Bundle of a device in one round of shuffled messages: its draws, before they are sealed.
+ *
+ * The round `items` has a bucket per item. The round `pairs` has a bucket per pair i < j of the n
+ * most frequent items, the *head*, and n buckets (i, i), the *decoys*, which no device has. Items i
+ * and j of the head have the bucket j (j + 1) / 2 + i.
+ */
+
+import { secretWord } from "../answering/draw.js";
+import { RequestError } from "../errors.js";
+
+/** @typedef {import("../answering/draw.js").Words} Words */
+/** @typedef {import("./certificate.js").ShuffledRound} ShuffledRound */
+
+const WORDS = 1n << 64n;
+
+/**
+ * Return the bucket of two items, by their indices in the head. Equal indices: a decoy.
+ * @param {number} first
+ * @param {number} second
+ * @returns {number}
+ */
+export function pairBucket(first, second) {
+  const [low, high] = first < second ? [first, second] : [second, first];
+  return (high * (high + 1)) / 2 + low;
+}
+
+/**
+ * Return the buckets of all pairs of a user's distinct `items`, indices in the head.
+ * @param {readonly number[]} items
+ * @returns {number[]}
+ */
+export function pairBuckets(items) {
+  return items.flatMap((high, at) => items.slice(0, at).map((low) => pairBucket(low, high)));
+}
+
+/**
+ * Return the M + D messages of one device, in random order. Throws `RequestError` for buckets that
+ * are not distinct, or not in the round.
+ *
+ * M of the user's buckets are drawn, or all if there are fewer, and uniform buckets fill up to M.
+ * The length does not depend on `own`. `words` is replaced in tests only.
+ * @param {readonly number[]} own distinct buckets of the user
+ * @param {ShuffledRound} shuffled
+ * @param {Words} [words]
+ * @returns {number[]}
+ */
+export function drawBundle(own, shuffled, words = secretWord) {
+  const { buckets, messages, dummies } = shuffled;
+  const isKnown = (/** @type {number} */ bucket) => bucket >= 0 && bucket < buckets;
+  if (new Set(own).size < own.length || !own.every(isKnown)) {
+    throw new RequestError(
+      `own must contain distinct buckets from 0 to ${buckets - 1}; a bucket that is sent twice ` +
+        "costs more than the certificate states.",
+    );
+  }
+  // Distinct buckets: the privacy loss of two equal messages exceeds that of two different ones.
+  const indices = subset(own.length, messages, words);
+  const drawn = own.filter((_, index) => indices.has(index));
+  // Uniform on all buckets, own ones included. Dummies are the noise of the certificate, whose
+  // number does not depend on the profile. Fills hide how many buckets the user has.
+  const total = messages + dummies;
+  while (drawn.length < total) drawn.push(below(buckets, words));
+  return permuted(drawn, words);
+}
+
+/**
+ * Return a uniform integer from 0 to `limit` - 1, exactly: words of the last part are redrawn. How
+ * often words are redrawn does not depend on any data.
+ * @param {number} limit
+ * @param {Words} words
+ * @returns {number}
+ */
+export function below(limit, words) {
+  const range = BigInt(limit);
+  const accepted = WORDS - (WORDS % range);
+  let word = words();
+  while (word >= accepted) word = words();
+  return Number(word % range);
+}
+
+/**
+ * Return a uniform set of min(`most`, `size`) indices below `size` (Floyd's algorithm).
+ * @param {number} size
+ * @param {number} most
+ * @param {Words} words
+ * @returns {Set<number>}
+ */
+export function subset(size, most, words) {
+  /** @type {Set<number>} */
+  const chosen = new Set();
+  for (let last = Math.max(size - most, 0); last < size; last++) {
+    const index = below(last + 1, words);
+    chosen.add(chosen.has(index) ? last : index);
+  }
+  return chosen;
+}
+
+/**
+ * Return the messages in uniform order (Fisher and Yates). The order carries no information.
+ * @param {readonly number[]} messages
+ * @param {Words} words
+ */
+function permuted(messages, words) {
+  const rest = [...messages];
+  for (let end = rest.length - 1; end >= 0; end--) {
+    const index = below(end + 1, words);
+    [rest[index], rest[end]] = [rest[end] ?? NaN, rest[index] ?? NaN];
+  }
+  return rest.reverse();
+}

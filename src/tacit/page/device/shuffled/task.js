@@ -1,0 +1,219 @@
+/**
+ * Shuffled task: one round of shuffled messages, immutable and addressed by its SHA-256.
+ *
+ * A device verifies it from its numbers alone. A task about items may announce a round about pairs:
+ * its certificate then covers both rounds, with the smallest head and the fewest dummies per bucket
+ * that the second task may have.
+ */
+
+import { itemId, MOST_ITEMS } from "../documents/catalogue.js";
+import { compare, decimal } from "../documents/decimals.js";
+import { address as addressOf } from "../documents/hashing.js";
+import { isOrigin } from "../documents/origin.js";
+import { LONGEST_UPLOAD } from "../documents/report.js";
+import {
+  decoded,
+  fieldsInOrder,
+  integral,
+  listed,
+  number,
+  parseCanonical,
+  typed,
+  whole,
+} from "../documents/strict.js";
+import { CertificateError, DataError } from "../errors.js";
+import { flaw, malformation } from "./certificate.js";
+import { SEALED_BYTES } from "./sealing.js";
+
+/** @typedef {import("../documents/hashing.js").Bytes} Bytes */
+/** @typedef {import("./certificate.js").ShuffledCertificate} ShuffledCertificate */
+/** @typedef {import("./certificate.js").ShuffledRound} ShuffledRound */
+/**
+ * A request for one bundle per person. `provider`: origin of who opens the messages. `shuffler`:
+ * origin to which bundles are sent. `about`: "items", with a bucket per item and unused ones after
+ * them, or "pairs", with a bucket per pair of the items and a decoy per item. `round`: of this task.
+ * `announced`: the round about pairs that follows, null if none does. `first`: address of the task
+ * that announced this round, null if it was not announced. `key`: the provider's public key of this
+ * task. `closes`: Unix seconds at which the batch is closed. `bundleBytes`: length of every bundle.
+ * @typedef {{ readonly address: string, readonly name: string, readonly provider: string,
+ *   readonly shuffler: string, readonly about: string, readonly items: readonly (string | number)[],
+ *   readonly certificate: ShuffledCertificate, readonly round: ShuffledRound,
+ *   readonly announced: ShuffledRound | null, readonly first: string | null, readonly key: Bytes,
+ *   readonly closes: number, readonly bundleBytes: number }} ShuffledTask
+ */
+
+export const FORMAT = "tacit-shuffled-1";
+export const [ITEMS, PAIRS] = ["items", "pairs"];
+export const KEY_BYTES = 32;
+/** Most bytes of a task. */
+export const LONGEST = 1 << 24;
+const KEYS = [
+  ...["format", "name", "provider", "shuffler", "about", "items", "rounds", "first"],
+  ...["bundles", "honest", "delta", "replaced", "empty", "key", "closes"],
+];
+const MOST_MESSAGES = Math.floor(LONGEST_UPLOAD / SEALED_BYTES);
+const KEY = /^[0-9a-f]{64}$/;
+const WHAT = "The shuffled task";
+
+/**
+ * Parse a shuffled task and verify its certificate. None of its claims is trusted.
+ *
+ * Throws `CertificateError` if it does not match the address or its numbers do not prove its
+ * epsilons, and `DataError` if it is malformed or not in its unique notation.
+ * @param {Bytes} document
+ * @param {string} address
+ * @returns {Promise<ShuffledTask>}
+ */
+export async function loads(document, address) {
+  const task = await parse(document, address);
+  refuse(flaw(task.certificate));
+  return task;
+}
+
+/**
+ * Parse a shuffled task whose certificate is verified elsewhere. Throws as `loads`.
+ * @param {Bytes} document
+ * @param {string} address
+ * @returns {Promise<ShuffledTask>}
+ */
+export async function parse(document, address) {
+  if ((await addressOf(document)) !== address) {
+    throw new CertificateError(
+      `The shuffled task does not match its address ${address.slice(0, 64)}: it was changed in ` +
+        "transit.",
+    );
+  }
+  if (document.length > LONGEST)
+    throw new DataError(`${WHAT} of ${document.length} bytes is longer than ${LONGEST}.`);
+  const fields = fieldsInOrder(parseCanonical(decoded(document, WHAT), WHAT), WHAT, KEYS);
+  if (fields["format"] !== FORMAT)
+    throw new DataError(`The format of a shuffled task must be ${FORMAT}.`);
+  const task = { address, ...taskOf(fields) };
+  const wrong = flaws(task).find(([found]) => found);
+  if (wrong) throw new DataError(`${WHAT} is malformed: ${wrong[1]}.`);
+  return task;
+}
+
+/**
+ * Throw `CertificateError` with the sentence of `flaw`, unless it is null.
+ * @param {string | null} sentence
+ */
+export function refuse(sentence) {
+  if (sentence !== null) throw new CertificateError(sentence);
+}
+
+/**
+ * Return whether the certificate of `first` covers this round, too.
+ *
+ * The round has at most the announced messages, and at least its buckets and its dummies per bucket.
+ * Conditions, delta, epsilon and both origins are those of `first`.
+ * @param {ShuffledTask} task
+ * @param {ShuffledTask} first
+ * @returns {boolean}
+ */
+export function isAnnouncedBy(task, first) {
+  const { announced, certificate: before } = first;
+  const { round, certificate: claim } = task;
+  if (announced === null || task.about !== PAIRS || task.first !== first.address) return false;
+  const conditions = (/** @type {ShuffledTask} */ { provider, shuffler, certificate }) => {
+    const { rounds, bundles, honest, delta } = certificate;
+    return JSON.stringify([provider, shuffler, rounds[0], bundles, honest, delta]);
+  };
+  return (
+    conditions(task) === conditions(first) &&
+    compare(positive(claim.replaced), positive(before.replaced)) <= 0 &&
+    round.messages <= announced.messages &&
+    round.buckets >= announced.buckets &&
+    round.dummies * announced.buckets >= announced.dummies * round.buckets
+  );
+}
+
+/**
+ * Return the number of pairs of `items` items, and of decoys.
+ * @param {number} items
+ * @returns {number}
+ */
+export function pairsOf(items) {
+  return (items * (items + 1)) / 2;
+}
+
+/** @param {import("../documents/strict.js").Fields} fields */
+function taskOf(fields) {
+  const text = (/** @type {string} */ key) => typed(fields, key, "string", WHAT);
+  const plain = (/** @type {string} */ key) => listed([fields[key]], key, number, WHAT)[0] ?? "";
+  const certificate = {
+    rounds: listed(fields["rounds"], "rounds", roundOf, WHAT, 2),
+    bundles: whole(fields, "bundles", WHAT),
+    ...{ honest: plain("honest"), delta: plain("delta") },
+    ...{ replaced: plain("replaced"), empty: plain("empty") },
+  };
+  const wrong = malformation(certificate);
+  if (wrong !== null) throw new DataError(`${WHAT} is malformed: ${wrong}.`);
+  const [about, { rounds }] = [text("about"), certificate];
+  const none = { buckets: 0, messages: 0, dummies: 0 };
+  const round = (about === ITEMS ? rounds[0] : rounds.at(-1)) ?? none;
+  return {
+    ...{ name: text("name"), provider: text("provider"), shuffler: text("shuffler"), about },
+    items: listed(fields["items"], "items", itemId, WHAT, MOST_ITEMS),
+    ...{ certificate, round },
+    announced: about === ITEMS && rounds.length === 2 ? (rounds[1] ?? none) : null,
+    first: fields["first"] === null ? null : text("first"),
+    key: listed([fields["key"]], "key", keyOf, WHAT)[0] ?? new Uint8Array(),
+    closes: whole(fields, "closes", WHAT),
+    bundleBytes: (round.messages + round.dummies) * SEALED_BYTES,
+  };
+}
+
+/**
+ * @param {unknown} value
+ * @returns {ShuffledRound | undefined}
+ */
+function roundOf(value) {
+  if (!Array.isArray(value) || value.length !== 3) return undefined;
+  const [buckets, messages, dummies] = value.map(integral);
+  if (buckets === undefined || messages === undefined || dummies === undefined) return undefined;
+  return { buckets, messages, dummies };
+}
+
+/** @param {unknown} value */
+function keyOf(value) {
+  if (typeof value !== "string" || !KEY.test(value)) return undefined;
+  return Uint8Array.from(value.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+}
+
+/**
+ * @param {Omit<ShuffledTask, "address">} task
+ * @returns {[boolean, string][]}
+ */
+function flaws({ name, provider, shuffler, about, items, certificate, round, first, ...rest }) {
+  const [n, rounds] = [items.length, certificate.rounds.length];
+  const characters = name.length > 400 ? Infinity : [...name].length;
+  return [
+    [!isOrigin(provider) || !isOrigin(shuffler), "provider and shuffler must be origins"],
+    [!(characters > 0 && characters <= 200), "its name must have 1 to 200 characters"],
+    [provider === shuffler, "the provider and the shuffler must have different origins"],
+    [about !== ITEMS && about !== PAIRS, "it must be about items or pairs"],
+    [n === 0, `it must have 1 to ${MOST_ITEMS} items, got 0`],
+    [new Set(items.map(String)).size !== n, "an item id occurs twice"],
+    [
+      new Set(items.map((one) => typeof one)).size > 1,
+      "item ids must be all numbers or all strings",
+    ],
+    [
+      about === ITEMS && (first !== null || round.buckets <= n),
+      "a round about items is the first one, and has more buckets than items",
+    ],
+    [
+      about === PAIRS && ((first === null) !== (rounds === 1) || round.buckets !== pairsOf(n)),
+      `a round about pairs of ${n} items has ${pairsOf(n)} buckets, and names its first task ` +
+        "exactly if the certificate covers that, too",
+    ],
+    [rest.bundleBytes > LONGEST_UPLOAD, `a bundle must have at most ${MOST_MESSAGES} messages`],
+    [rest.closes <= 0, "it must close at a time in Unix seconds"],
+  ];
+}
+
+/** @param {string} text */
+function positive(text) {
+  return decimal(text) ?? { units: 0n, places: 0 };
+}
