@@ -1,9 +1,10 @@
 /**
- * Packs the page's device as a package for npm: `node npm/pack.js INTO`.
+ * Packs the page's device as packages for npm: `node npm/pack.js INTO`.
  *
- * Shuffled tasks are left out. Comments are left out of the modules, and of the declarations of modules that the index does not
- * export: editors show those of exported declarations. npm and the compiler are those of this
- * repository. Nothing is fetched or published.
+ * `tacit-device` contains all modules but those of shuffled tasks, `tacit-device-shuffled` contains
+ * these and what they import. Comments are left out of the modules, and of the declarations of
+ * modules that the index does not export: editors show those of exported declarations. npm and the
+ * compiler are those of this repository. Nothing is fetched or published.
  */
 
 import { execFileSync } from "node:child_process";
@@ -17,6 +18,7 @@ const NPM = join(dirname(process.execPath), "../lib/node_modules/npm/bin/npm-cli
 const COMPILER = join(ROOT, "tests/page/node_modules/typescript/bin/tsc");
 const COMMENT = /\/\*.*?\*\//gs;
 const IMPORTED = /"(\.[^"]+)\.js"/g;
+const PART = "shuffled";
 
 /** @param {string[]} command of Node */
 function run(...command) {
@@ -24,27 +26,33 @@ function run(...command) {
 }
 
 /**
- * Write all files of the package to a folder.
+ * Write all files of a package to a folder.
  * @param {string} folder
+ * @param {string} part the folder of its index, of its `package.json` and of its `README.md`
  */
-function fill(folder) {
+function fill(folder, part) {
   const compile = [COMPILER, "--project", HERE, "--outDir", folder];
   run(...compile, "--removeComments");
   run(...compile, "--declaration", "--emitDeclarationOnly");
-  rmSync(join(folder, "shuffled"), { recursive: true });
-  const index = "index.d.ts";
-  const [needed, exported] = [reached(folder, index), new Set(imported(folder, index))];
-  for (const name of globSync("**/*.d.ts", { cwd: folder })) {
+  if (part !== PART) rmSync(join(folder, PART), { recursive: true });
+  const [modules, index] = [join(part, "index.js"), join(part, "index.d.ts")];
+  const needed = reached(folder, index);
+  if (part === PART) for (const name of reached(folder, modules)) needed.add(name);
+  const exported = new Set(imported(folder, index));
+  for (const name of globSync("**/*.{js,d.ts}", { cwd: folder })) {
     const path = join(folder, name);
-    if (!needed.has(name)) rmSync(path);
-    else if (name !== index && !exported.has(name)) writeFileSync(path, uncommented(path));
+    const isTyped = name.endsWith(".d.ts");
+    if (!needed.has(name) && (isTyped || part === PART)) rmSync(path);
+    else if (isTyped && name !== index && !exported.has(name))
+      writeFileSync(path, uncommented(path));
   }
-  for (const name of ["package.json", "README.md"]) cpSync(join(HERE, name), join(folder, name));
+  for (const name of ["package.json", "README.md"])
+    cpSync(join(HERE, part, name), join(folder, name));
   cpSync(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
 }
 
 /**
- * Return the names of a declaration file and of all that it imports, directly or not.
+ * Return the names of a module or declaration file and of all that it imports, directly or not.
  * @param {string} folder
  * @param {string} name
  * @param {Set<string>} [known]
@@ -57,13 +65,14 @@ function reached(folder, name, known = new Set()) {
 }
 
 /**
- * Return the names of the declaration files that one imports itself.
+ * Return the names of the files of its kind that a module or declaration file imports itself.
  * @param {string} folder
  * @param {string} name
  */
 function imported(folder, name) {
   const paths = uncommented(join(folder, name)).matchAll(IMPORTED);
-  return [...paths].map(([, path = ""]) => join(dirname(name), `${path}.d.ts`));
+  const kind = name.endsWith(".d.ts") ? "d.ts" : "js";
+  return [...paths].map(([, path = ""]) => join(dirname(name), `${path}.${kind}`));
 }
 
 /** @param {string} path */
@@ -71,13 +80,21 @@ function uncommented(path) {
   return readFileSync(path, "utf8").replace(COMMENT, "");
 }
 
+/**
+ * @param {string} into
+ * @param {string} part
+ */
+function pack(into, part) {
+  const folder = mkdtempSync(join(tmpdir(), "tacit-device-"));
+  try {
+    fill(folder, part);
+    run(NPM, "pack", folder, "--silent", "--ignore-scripts", "--pack-destination", into);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 const into = process.argv[2];
 if (into === undefined) throw new Error("The folder is missing; run node npm/pack.js INTO.");
-const folder = mkdtempSync(join(tmpdir(), "tacit-device-"));
-try {
-  fill(folder);
-  mkdirSync(into, { recursive: true });
-  run(NPM, "pack", folder, "--silent", "--ignore-scripts", "--pack-destination", resolve(into));
-} finally {
-  rmSync(folder, { recursive: true });
-}
+mkdirSync(into, { recursive: true });
+for (const part of ["", PART]) pack(resolve(into), part);

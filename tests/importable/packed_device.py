@@ -1,4 +1,4 @@
-"""The page's device packed for npm, and installed where nothing else is."""
+"""The page's device packed for npm in two packages, and installed where nothing else is."""
 
 import subprocess
 from pathlib import Path
@@ -11,6 +11,9 @@ PLACE = "../../src/tacit/page/device/"
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 NPM = Path(executable.ROOT_DIR) / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 MODULES = TESTS / "node_modules"
+PACKAGES = ("tacit-device", "tacit-device-shuffled")
+SHUFFLED = "shuffled.test.js"
+"""The one test of the second package."""
 
 
 def node(*command: object, cwd: Path) -> str:
@@ -22,26 +25,26 @@ def node(*command: object, cwd: Path) -> str:
     return ran.stdout
 
 
-def packed(into: Path) -> Path:
-    """The file that would be published."""
+def packed(into: Path) -> list[Path]:
+    """The files that would be published, the device first and that of shuffled tasks second."""
     assert MODULES.exists(), "`make check` installs the compiler and the bundler"
     node(ROOT / "npm" / "pack.js", into, cwd=into)
-    (found,) = into.glob("*.tgz")
-    return found
+    return [path for name in PACKAGES for path in into.glob(f"{name}-[0-9]*.tgz")]
 
 
-def install(tarball: Path, folder: Path) -> None:
-    """Installs the package in an empty folder, from the file alone."""
+def install(tarballs: list[Path], folder: Path) -> None:
+    """Installs packages in an empty folder, from the files alone."""
     assert not list(folder.iterdir())
     quiet = ("--offline", "--no-audit", "--no-fund", "--cache", folder / ".npm")
-    node(NPM, "install", *quiet, tarball, cwd=folder)
+    node(NPM, "install", *quiet, *tarballs, cwd=folder)
 
 
 def copy_tests(folder: Path) -> None:
-    """The tests of the device, which take it from the package, and what they read."""
+    """The tests of the device, which take it from their package, and what they read."""
     sources = [path for path in TESTS.glob("*.js") if "page/view" not in path.read_text()]
     for path in sources:
-        text = path.read_text().replace(PLACE, "./node_modules/tacit-device/")
+        package = PACKAGES[path.name == SHUFFLED]
+        text = path.read_text().replace(PLACE, f"./node_modules/{package}/")
         assert "src/tacit" not in text
         (folder / path.name).write_text(text)
     for path in [*TESTS.glob("stores/*.json"), *TESTS.glob("../vectors/*.json")]:

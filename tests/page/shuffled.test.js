@@ -8,7 +8,7 @@ import { RequestError, TacitError } from "../../src/tacit/page/device/errors.js"
 import { drawBundle } from "../../src/tacit/page/device/shuffled/bundle.js";
 import { devices, shuffledDelta } from "../../src/tacit/page/device/shuffled/certificate.js";
 import * as register from "../../src/tacit/page/device/shuffled/register.js";
-import { SEALED_BYTES, seal, sealWith } from "../../src/tacit/page/device/shuffled/sealing.js";
+import { seal, sealWith } from "../../src/tacit/page/device/shuffled/sealing.js";
 import * as shuffledTask from "../../src/tacit/page/device/shuffled/task.js";
 
 /** @typedef {import("../../src/tacit/page/device/shuffled/certificate.js").ShuffledRound} Round */
@@ -76,7 +76,7 @@ test("a task of another address", async () => {
 
 test("rounds that a first task has announced", async () => {
   const read = async (/** @type {string} */ text) =>
-    shuffledTask.parse(bytes(text), await address(text));
+    shuffledTask.loads(bytes(text), await address(text));
   for (const { first, task, announced } of HELD.announced)
     assert.equal(shuffledTask.isAnnouncedBy(await read(task), await read(first)), announced, task);
 });
@@ -134,14 +134,14 @@ test("sealed messages with given ephemeral keys", async () => {
     return { privateKey, publicKey };
   };
   assert.equal(hexadecimal(await sealWith(next, messages, raw(recipient), task)), sealed);
-  assert.equal(sealed.length, 2 * messages.length * SEALED_BYTES);
+  assert.equal(sealed.length, 2 * messages.length * shuffledTask.SEALED_BYTES);
 });
 
 test("sealing is randomized, and refuses other keys", async () => {
   const { public: recipient, address: task } = HELD.sealed;
   const messages = Array.from({ length: 100 }, (_, k) => k % 2);
   const sealed = await seal(messages, raw(recipient), task);
-  const each = messages.map((_, k) => hexadecimal(sealed.slice(k * SEALED_BYTES, (k + 1) * SEALED_BYTES)));
+  const each = messages.map((_, k) => hexadecimal(sealed.slice(k * shuffledTask.SEALED_BYTES, (k + 1) * shuffledTask.SEALED_BYTES)));
   assert.equal(new Set(each).size, messages.length);
   await assert.rejects(seal(messages, raw(recipient.slice(2)), task));
 });

@@ -47,10 +47,11 @@ BESIDE = {
     "recommending/solve.js": ["device.solve"],
     "sending/replies.js": ["wire.replies"],
     "shuffled/bundle.js": ["device.shuffled.bundle"],
+    "shuffled/client.js": ["device.shuffled.client"],
     "shuffled/certificate.js": ["privacy.shuffled_certificate", "privacy.shuffled_messages"],
     "shuffled/poisson_loss.js": ["privacy.poisson_loss"],
     "shuffled/register.js": ["wire.shuffled.register"],
-    "shuffled/sealing.js": ["device.shuffled.sealing", "wire.shuffled.task"],
+    "shuffled/sealing.js": ["device.shuffled.sealing"],
     "shuffled/task.js": ["wire.shuffled.task"],
 }
 ALONE = {
@@ -76,11 +77,11 @@ ALONE = {
     "errors.js": {"sentence"},
     # The page shows the collector's own words; Python believes a short word of each refusal.
     "sending/replies.js": {"problemOf"},
-    # Python's certificates cannot be malformed. The page verifies and seals in a worker. Python's
-    # library draws its own ephemeral keys.
+    # Python's certificates cannot be malformed, and its library draws its own ephemeral keys.
     "shuffled/certificate.js": {"malformation"},
+    # The page computes lists with `ListProfile`, and decides itself when to fetch a model.
+    "shuffled/client.js": {"ShuffledClient.fetchModel"},
     "shuffled/sealing.js": {"sealWith"},
-    "shuffled/task.js": {"parse", "refuse"},
 }  # fmt: skip
 """What one device has alone, and why."""
 

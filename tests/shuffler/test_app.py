@@ -171,6 +171,29 @@ def test_public_resources(shuffling):
     assert shuffling.client.put("/v1/register").status_code == 405
 
 
+def test_pages_of_all_origins_may_send(shuffling):
+    """A browser lets a page fetch, send a bundle with a token, and read when to retry."""
+    shuffling.start(TASK)
+    origin = {"origin": "https://films.example"}
+    asked = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type",
+    }
+    path = f"/v1/tasks/{TASK.address}/bundles"
+    allowed = shuffling.client.options(path, headers=origin | asked)
+    assert allowed.status_code == 200
+    assert "POST" in allowed.headers["access-control-allow-methods"]
+    assert "authorization" in allowed.headers["access-control-allow-headers"]
+    for response in (shuffling.client.get("/v1/register", headers=origin),
+                     shuffling.client.post(path, headers=origin)):  # fmt: skip
+        assert response.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in response.headers
+        assert response.headers["access-control-expose-headers"] == "retry-after"
+    refused = asked | {"access-control-request-method": "DELETE"}
+    batch = f"/v1/tasks/{TASK.address}/batch"
+    assert shuffling.client.options(batch, headers=origin | refused).status_code == 400
+
+
 def test_a_provider_has_one_task_at_a_time(shuffling):
     shuffling.start(TASK)
     shuffling.stop()

@@ -137,7 +137,7 @@ def announced() -> list[dict[str, Any]]:
         replace(second, certificate=certificate(ITEM_ROUND, fewer)),
         replace(second, certificate=certificate(ITEM_ROUND, more)),
         replace(second, certificate=certificate(ITEM_ROUND, smaller), items=ITEMS[:5]),
-        replace(second, certificate=replace(second.certificate, bundles=19)),
+        replace(second, certificate=replace(second.certificate, bundles=21)),
         replace(second, certificate=replace(second.certificate, replaced="60")),
         first,
     ]

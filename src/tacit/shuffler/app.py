@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -224,4 +225,16 @@ def application(
         lifespan=lambda app: routes.running(store, every),
         exception_handlers=EXCEPTION_HANDLERS,
     )
-    return SecurityHeaders(app)
+    return SecurityHeaders(_for_pages(app))
+
+
+def _for_pages(app: ASGIApp) -> ASGIApp:
+    """Let pages of all origins send requests: no response depends on a cookie or an address."""
+    return CORSMiddleware(
+        app,
+        allow_origins=["*"],
+        allow_methods=["GET", "POST"],
+        allow_headers=["authorization", "content-type"],
+        expose_headers=["retry-after"],
+        max_age=86_400,
+    )

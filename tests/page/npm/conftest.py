@@ -1,4 +1,4 @@
-"""The package, packed and installed once."""
+"""The packages, packed and installed once."""
 
 from pathlib import Path
 
@@ -7,15 +7,15 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tarballs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return packed_device.packed(tmp_path_factory.mktemp("packed"))
 
 
 @pytest.fixture(scope="session")
-def installed(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package and the device's tests, and nothing of the repository's device."""
+def installed(tarballs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the packages and the device's tests, and nothing of the repository's device."""
     folder = tmp_path_factory.mktemp("site") / "page"
     folder.mkdir()
-    packed_device.install(tarball, folder)
+    packed_device.install(tarballs, folder)
     packed_device.copy_tests(folder)
     return folder

@@ -9,32 +9,40 @@ from pathlib import Path
 import packed_device
 import pytest
 
-PACKAGE = packed_device.ROOT / "npm"
+NPM = packed_device.ROOT / "npm"
 DEVICE = packed_device.ROOT / "src" / "tacit" / "page" / "device"
 MOST_BYTES = 50_000
+PARTS = ("", "shuffled")
+EACH = pytest.mark.parametrize(
+    ("name", "part"), list(zip(packed_device.PACKAGES, PARTS, strict=True))
+)
+"""Every package, with the folder of its index and of its texts."""
 
 
-def exported() -> set[str]:
-    """What the package exports, by its name there; types apart."""
-    index = (DEVICE / "index.js").read_text()
+def exported(part: str) -> set[str]:
+    """What a package exports, by its name there; types apart."""
+    index = (DEVICE / part / "index.js").read_text()
     lists = re.findall(r"^export \{ (.*) \} from", index, re.M)
     assert len(lists) == len(re.findall("^export", index, re.M))
     return {name.split(" as ")[-1] for names in lists for name in names.split(", ")}
 
 
-def test_it_says_what_it_is_and_can_be_published():
-    said = json.loads((PACKAGE / "package.json").read_text())
+@EACH
+def test_it_says_what_it_is_and_can_be_published(name: str, part: str):
+    said = json.loads((NPM / part / "package.json").read_text())
     project = tomllib.loads((packed_device.ROOT / "pyproject.toml").read_text())["project"]
-    assert said["name"] == "tacit-device"
+    assert said["name"] == name
     assert said["version"] == project["version"]
     assert said["license"] == project["license"]
     assert said["type"] == "module"
     assert not {"private", "dependencies", "peerDependencies", "scripts"} & said.keys()
 
 
-def test_its_readme_says_what_each_name_is():
-    readme = (PACKAGE / "README.md").read_text()
-    assert {name for name in exported() if f"`{name}" not in readme} == set()
+@EACH
+def test_its_readme_says_what_each_name_is(name: str, part: str):
+    readme = (NPM / part / "README.md").read_text()
+    assert name in readme
+    assert {export for export in exported(part) if f"`{export}" not in readme} == set()
 
 
 @pytest.mark.parametrize("name", ["page.js", "worker.js"])
@@ -52,38 +60,52 @@ def test_the_examples_are_in_the_documentation(name):
     assert (packed_device.ROOT / "examples" / "web" / name).read_text() in page
 
 
-@pytest.mark.long
-def test_it_is_small_and_holds_the_device_alone(tarball: Path):
-    assert tarball.stat().st_size < MOST_BYTES
+def names_in(tarball: Path) -> set[str]:
     with tarfile.open(tarball) as opened:
-        names = {name.removeprefix("package/") for name in opened.getnames()}
-    modules = {str(path.relative_to(DEVICE)) for path in DEVICE.rglob("*.js")}
-    modules = {name for name in modules if not name.startswith("shuffled/")}
-    assert {name for name in names if name.endswith(".js")} == modules
-    others = {name for name in names if not name.endswith(".js")}
-    typed = {name.replace(".js", ".d.ts") for name in modules}
-    assert others - typed == {"LICENSE", "README.md", "package.json"}
+        return {name.removeprefix("package/") for name in opened.getnames()}
 
 
 @pytest.mark.long
-def test_it_is_installed_alone_and_loads_by_its_name(installed: Path):
-    assert [path.name for path in (installed / "node_modules").glob("[!.]*")] == ["tacit-device"]
-    load = "import * as it from 'tacit-device'; console.log(Object.keys(it).join())"
+def test_they_are_small_and_hold_the_device_alone(tarballs: list[Path]):
+    modules = {str(path.relative_to(DEVICE)) for path in DEVICE.rglob("*.js")}
+    shuffled = {name for name in modules if name.startswith("shuffled/")}
+    packed = []
+    for tarball in tarballs:
+        assert tarball.stat().st_size < MOST_BYTES
+        names = names_in(tarball)
+        packed.append({name for name in names if name.endswith(".js")})
+        typed = {name.replace(".js", ".d.ts") for name in modules}
+        assert names - packed[-1] - typed == {"LICENSE", "README.md", "package.json"}
+    assert packed[0] == modules - shuffled
+    assert shuffled < packed[1] < modules
+
+
+@pytest.mark.long
+@EACH
+def test_it_is_installed_alone_and_loads_by_its_name(installed: Path, name: str, part: str):
+    folders = sorted(path.name for path in (installed / "node_modules").glob("[!.]*"))
+    assert folders == list(packed_device.PACKAGES)
+    load = f"import * as it from '{name}'; console.log(Object.keys(it).join())"
     said = packed_device.node("--input-type=module", "--eval", load, cwd=installed)
-    assert set(said.strip().split(",")) == exported()
+    assert set(said.strip().split(",")) == exported(part)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("resolution", ["bundler", "nodenext"])
 def test_its_types_resolve(installed: Path, resolution: str):
     (installed / "consumer.mts").write_text(Path(__file__).with_name("consumer.ts").read_text())
-    (example,) = re.findall(r"```js\n(.*?)```", (PACKAGE / "README.md").read_text(), re.DOTALL)
-    (installed / "readme.mts").write_text(example)
+    examples = []
+    for part in PARTS:
+        readme = (NPM / part / "README.md").read_text()
+        (example,) = re.findall(r"```js\n(.*?)```", readme, re.DOTALL)
+        examples.append(f"readme{part}.mts")
+        (installed / examples[-1]).write_text(example)
     module = "esnext" if resolution == "bundler" else resolution
     packed_device.node(
         packed_device.MODULES / "typescript" / "bin" / "tsc",
         *("--ignoreConfig", "--noEmit", "--strict", "--exactOptionalPropertyTypes"),
         *("--target", "es2023", "--lib", "es2024,dom,dom.iterable", "--types", ""),
-        *("--module", module, "--moduleResolution", resolution, "consumer.mts", "readme.mts"),
+        *("--module", module, "--moduleResolution", resolution, "consumer.mts"),
+        *examples,
         cwd=installed,
     )

@@ -16,6 +16,7 @@ import { questionOf } from "./sending/outbox.js";
 import { SECRET_BYTES } from "./answering/pseudonym.js";
 import { referenceCode, round } from "./answering/round.js";
 import { Sender } from "./sending/sender.js";
+import { inAllTabs } from "./store.js";
 import * as wireTask from "./documents/task.js";
 import { choose, refuseAnothers } from "./documents/task.js";
 import { hasOneLevel } from "./documents/scale.js";
@@ -219,10 +220,13 @@ export class Client {
     return this.#alone(async () => {
       const rows = await this.#store.read();
       const asked = await erasuresOf(rows);
-      const { ledger: _, erasures: kept, pause: pauses, ...rest } = rows;
+      const { ledger: _, erasures: kept, pause: pauses, shuffled, ...others } = rows;
+      const { shufflers: _heads, ...rest } = others;
       // Erasing does not bypass a pause: new erasure requests wait for its end, too.
       const over = kept.length + asked.length === 0 ? pauses : [];
-      await this.#store.commit({ remove: { ...rest, pause: over }, put: { erasures: asked } });
+      // A second bundle for a shuffled task would be another one of the same person.
+      const put = { erasures: asked, shuffled: shuffled.map((row) => ({ ...row, bundle: null })) };
+      await this.#store.commit({ remove: { ...rest, pause: over }, put });
       return this.#sender.send();
     });
   }
@@ -288,13 +292,4 @@ function agreement(owner, { address, question, root, ancestors, items }) {
 function off(scale) {
   if (!hasOneLevel(scale)) return `This rating is not on the scale ${scale.text}.`;
   return `For implicit feedback, a rating must be 1 (an interaction) or null.`;
-}
-
-/**
- * @template T
- * @param {() => Promise<T>} work
- * @returns {Promise<T>}
- */
-async function inAllTabs(work) {
-  return await navigator.locks.request("tacit", work);
 }

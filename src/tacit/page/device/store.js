@@ -73,11 +73,26 @@ import { DataError } from "./errors.js";
  * @typedef {{ readonly self: "pause", readonly attempts: number, readonly next: number }} Pause
  */
 /**
+ * A shuffled task that was answered: its address and document, the address of the task that announced
+ * it, the origin of the shuffler, the time of closing (Unix seconds), and the sealed bundle until it
+ * is acknowledged.
+ * @typedef {{ readonly task: string, readonly document: import("./documents/hashing.js").Bytes,
+ *   readonly first: string | null, readonly shuffler: string, readonly closes: number,
+ *   readonly bundle: import("./documents/hashing.js").Bytes | null }} Shuffled
+ */
+/**
+ * A shuffler, by origin: the SHA-256 of the last verified line of its register, and the backoff as
+ * in `Pause`.
+ * @typedef {{ readonly shuffler: string, readonly head: string, readonly attempts: number,
+ *   readonly next: number }} KnownShuffler
+ */
+/**
  * @typedef {{ owner: readonly Owner[], enrolment: readonly Enrolment[], ledger: readonly Spent[],
  *   ratings: readonly Rating[], answers: readonly Answer[], reported: readonly Reported[],
  *   outbox: readonly Outgoing[], made: readonly Made[], names: readonly Names[],
  *   pause: readonly Pause[], erasures: readonly Erasure[], chains: readonly Chain[],
- *   blocks: readonly BlockAnswer[] }} Rows
+ *   blocks: readonly BlockAnswer[], shuffled: readonly Shuffled[],
+ *   shufflers: readonly KnownShuffler[] }} Rows
  */
 /** @typedef {{ readonly put?: Partial<Rows>, readonly remove?: Partial<Rows> }} Change */
 /**
@@ -101,6 +116,8 @@ export const KEYS = {
   erasures: ["key"],
   chains: ["task"],
   blocks: ["task", "generation", "place"],
+  shuffled: ["task"],
+  shufflers: ["shuffler"],
 };
 export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
 
@@ -111,7 +128,7 @@ export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
  * @returns {Promise<Store>}
  */
 export async function openStore(name = "tacit") {
-  const request = indexedDB.open(name, 4);
+  const request = indexedDB.open(name, 5);
   request.onupgradeneeded = () => {
     const absent = NAMES.filter((store) => !request.result.objectStoreNames.contains(store));
     for (const store of absent) request.result.createObjectStore(store, { keyPath: KEYS[store] });
@@ -137,6 +154,16 @@ export async function openStore(name = "tacit") {
       return ended(transaction);
     },
   };
+}
+
+/**
+ * Run `work` while no other tab of this browser uses the store.
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function inAllTabs(work) {
+  return await navigator.locks.request("tacit", work);
 }
 
 /**

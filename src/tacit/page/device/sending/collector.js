@@ -13,8 +13,8 @@ import { firstTask, LONGEST, newestModel, problemOf } from "./replies.js";
  */
 
 /** @type {RequestInit} */
-const QUIET = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
-const REDIRECT = 300; // stands for all redirects: a browser hides the status
+export const QUIET = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
+export const REDIRECT = 300; // stands for all redirects: a browser hides the status
 const MOST_WAIT = 86_400; // maximum Retry-After in seconds
 const [LONGEST_TASK, LONGEST_MODEL] = [1 << 24, 1 << 28]; // bytes
 /** @type {RequestInit} */
@@ -150,7 +150,7 @@ async function accepted(answer) {
  * @param {number} longest
  * @returns {Promise<Bytes>}
  */
-async function bytesOf(answer, longest) {
+export async function bytesOf(answer, longest) {
   const reader = answer.body?.getReader();
   const parts = [];
   let size = 0;
@@ -186,7 +186,10 @@ async function outcome(answer) {
   };
 }
 
-/** @param {string} text */
-function seconds(text) {
+/**
+ * Return the seconds of a Retry-After header. 0 for another form.
+ * @param {string} text
+ */
+export function seconds(text) {
   return /^[0-9]{1,9}$/.test(text) ? Math.min(Number(text), MOST_WAIT) : 0;
 }

@@ -5,6 +5,8 @@ import { LONGEST_UPLOAD, MOST_REPORTS, upload } from "../documents/report.js";
 /** @typedef {import("../store.js").Outgoing} Outgoing */
 
 const [FIRST_WAIT, LONGEST_WAIT] = [60, 7200]; // seconds
+/** Seconds. A longer remaining pause is due to a wrong clock, and ignored. */
+export const FORGIVEN = 100_000;
 const FRAME = upload([]).length;
 const UNKNOWN = 404; // the collector does not have the task
 
@@ -91,7 +93,7 @@ export async function askToErase(erasure, collector) {
  * Return whether a status asks for a later retry.
  * @param {number} status
  */
-function isLater(status) {
+export function isLater(status) {
   return [0, 408, 429, 431].includes(status) || status >= 500;
 }
 

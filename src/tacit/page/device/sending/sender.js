@@ -1,14 +1,12 @@
 /** Sends pending erasures, then the outbox, unless a backoff is in progress. */
 
 import { dueAgain } from "../answering/due.js";
-import { addressesOf, askToErase, pause, questionOf, send, uploads } from "./outbox.js";
+import { addressesOf, askToErase, FORGIVEN, pause, questionOf, send, uploads } from "./outbox.js";
 
 /** @typedef {Pick<import("./collector.js").Collector, "send" | "erase">} Uploads */
 /** @typedef {import("../client.js").SyncOutcome} SyncOutcome */
 /** The outcome of pending erasures.
  * @typedef {Pick<SyncOutcome, "erased" | "erasing" | "notes">} Asked */
-
-const FORGIVEN = 100_000; // seconds: a longer remaining pause is due to a wrong clock, and ignored
 
 export class Sender {
   #store;

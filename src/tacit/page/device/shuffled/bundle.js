@@ -6,13 +6,14 @@
  * and j of the head have the bucket j (j + 1) / 2 + i.
  */
 
-import { secretWord } from "../answering/draw.js";
 import { RequestError } from "../errors.js";
 
 /** @typedef {import("../answering/draw.js").Words} Words */
 /** @typedef {import("./certificate.js").ShuffledRound} ShuffledRound */
 
 const WORDS = 1n << 64n;
+/** Random words that are requested at a time: requests of single words take most of the draw. */
+const BLOCK = 512;
 
 /**
  * Return the bucket of two items, by their indices in the head. Equal indices: a decoy.
@@ -45,7 +46,7 @@ export function pairBuckets(items) {
  * @param {Words} [words]
  * @returns {number[]}
  */
-export function drawBundle(own, shuffled, words = secretWord) {
+export function drawBundle(own, shuffled, words = secretWords()) {
   const { buckets, messages, dummies } = shuffled;
   const isKnown = (/** @type {number} */ bucket) => bucket >= 0 && bucket < buckets;
   if (new Set(own).size < own.length || !own.every(isKnown)) {
@@ -62,6 +63,21 @@ export function drawBundle(own, shuffled, words = secretWord) {
   const total = messages + dummies;
   while (drawn.length < total) drawn.push(below(buckets, words));
   return permuted(drawn, words);
+}
+
+/**
+ * Return a source of words from the operating system, of which none is returned twice.
+ * @returns {Words}
+ */
+function secretWords() {
+  let block = new BigUint64Array().values();
+  return () => {
+    for (;;) {
+      const { value, done } = block.next();
+      if (!done) return value;
+      block = crypto.getRandomValues(new BigUint64Array(BLOCK)).values();
+    }
+  };
 }
 
 /**

@@ -7,11 +7,14 @@
  * sealed messages have 53 bytes: a bundle's length depends on the number of messages alone.
  */
 
+import { drawBundle, pairBuckets } from "./bundle.js";
+import { ITEMS, SEALED_BYTES } from "./task.js";
+
 /** @typedef {import("../documents/hashing.js").Bytes} Bytes */
+/** @typedef {import("./task.js").ShuffledTask} ShuffledTask */
 /** @typedef {() => Promise<CryptoKeyPair>} Ephemeral a new X25519 key pair */
 
 export const MESSAGE_BYTES = 5;
-export const SEALED_BYTES = 53;
 const ENCAPSULATED_BYTES = 32;
 /** Messages that are sealed at the same time: Web Crypto has several threads. */
 const SLICE = 32;
@@ -21,6 +24,22 @@ const KEM = Uint8Array.of(...UTF8.encode("KEM"), 0, 0x20);
 const SUITE = Uint8Array.of(...UTF8.encode("HPKE"), 0, 0x20, 0, 1, 0, 1);
 const X25519 = { name: "X25519" };
 const EMPTY = new Uint8Array();
+
+/**
+ * Return the sealed messages of one device to a task, in random order. The length depends on the task
+ * alone. Rejects as `seal`.
+ * @param {Pick<ShuffledTask, "items" | "about" | "round" | "key" | "address">} task
+ * @param {Iterable<string | number>} items ids of the user's items; others are omitted
+ * @param {import("../answering/draw.js").Words} [words] replaced in tests only
+ * @returns {Promise<Bytes>}
+ */
+export function sealedBundle(task, items, words) {
+  const indices = new Map(task.items.map((item, index) => [String(item), index]));
+  const own = new Set([...items].flatMap((item) => indices.get(String(item)) ?? []));
+  const mine = [...own].sort((a, b) => a - b);
+  const buckets = task.about === ITEMS ? mine : pairBuckets(mine);
+  return seal(drawBundle(buckets, task.round, words), task.key, task.address);
+}
 
 /**
  * Return the messages, sealed to the key of the task at `address`, in the same order, one after

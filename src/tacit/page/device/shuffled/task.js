@@ -23,7 +23,6 @@ import {
 } from "../documents/strict.js";
 import { CertificateError, DataError } from "../errors.js";
 import { flaw, malformation } from "./certificate.js";
-import { SEALED_BYTES } from "./sealing.js";
 
 /** @typedef {import("../documents/hashing.js").Bytes} Bytes */
 /** @typedef {import("./certificate.js").ShuffledCertificate} ShuffledCertificate */
@@ -44,7 +43,7 @@ import { SEALED_BYTES } from "./sealing.js";
 
 export const FORMAT = "tacit-shuffled-1";
 export const [ITEMS, PAIRS] = ["items", "pairs"];
-export const KEY_BYTES = 32;
+export const [SEALED_BYTES, KEY_BYTES] = [53, 32];
 /** Most bytes of a task. */
 export const LONGEST = 1 << 24;
 const KEYS = [
@@ -65,18 +64,6 @@ const WHAT = "The shuffled task";
  * @returns {Promise<ShuffledTask>}
  */
 export async function loads(document, address) {
-  const task = await parse(document, address);
-  refuse(flaw(task.certificate));
-  return task;
-}
-
-/**
- * Parse a shuffled task whose certificate is verified elsewhere. Throws as `loads`.
- * @param {Bytes} document
- * @param {string} address
- * @returns {Promise<ShuffledTask>}
- */
-export async function parse(document, address) {
   if ((await addressOf(document)) !== address) {
     throw new CertificateError(
       `The shuffled task does not match its address ${address.slice(0, 64)}: it was changed in ` +
@@ -91,15 +78,9 @@ export async function parse(document, address) {
   const task = { address, ...taskOf(fields) };
   const wrong = flaws(task).find(([found]) => found);
   if (wrong) throw new DataError(`${WHAT} is malformed: ${wrong[1]}.`);
-  return task;
-}
-
-/**
- * Throw `CertificateError` with the sentence of `flaw`, unless it is null.
- * @param {string | null} sentence
- */
-export function refuse(sentence) {
+  const sentence = flaw(task.certificate);
   if (sentence !== null) throw new CertificateError(sentence);
+  return task;
 }
 
 /**
