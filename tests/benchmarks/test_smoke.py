@@ -30,6 +30,7 @@ SCRIPTS = {
     "dawdlers": ("--connections", "9", "--seconds", "0.3"),
     "dp_ease": ("--made", "90,110,3000", "--epsilons", "300", "--sweep"),
     "shuffled": ("{frame}", "--topics", "3"),
+    "shuffled_page": ("--visits", "1", "--slowdown", "1"),
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
     "few_ratings": ("{csv}:4", "made:2", "--epsilons", "3", "--seeds", "1"),
@@ -59,7 +60,10 @@ SCRIPTS = {
 SPARK = {
     "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/spark.json"),
 }
-BARS = ("collector", "dawdlers", "end_to_end", "lists_over_http", "page_tasks", "sample_flood")
+BARS = (
+    "collector", "dawdlers", "end_to_end", "lists_over_http", "page_tasks", "sample_flood",
+    "shuffled_page",
+)  # fmt: skip
 """Scripts that exit 1 when a bar is missed; at this size they well may."""
 
 

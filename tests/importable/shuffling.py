@@ -1,9 +1,11 @@
 """A shuffler in this process, on a clock that tests move, with people and a provider."""
 
+import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from hashlib import sha256
 
+import uvicorn
 from shuffled_tasks import CLOSES, PROVIDER, SHUFFLER
 from starlette.testclient import TestClient
 
@@ -26,6 +28,20 @@ def wait_until(condition):
     while not condition():
         assert time.monotonic() < end, "it took too long"
         time.sleep(0.005)
+
+
+@contextmanager
+def served(app, port):
+    """Serve an application during the block."""
+    server = uvicorn.Server(uvicorn.Config(app, port=port, lifespan="on", log_config=None))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    wait_until(lambda: server.started)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(20)
 
 
 class Clock:

@@ -1,16 +1,13 @@
 """The complete way over HTTP: a task, devices, a shuffler, and a provider that fits lists."""
 
 import random
-import threading
-from contextlib import contextmanager
 from hashlib import sha256
 
 import numpy as np
 import pytest
-import uvicorn
 from processes import free_port
 from shuffled_tasks import PROVIDER, item_task
-from shuffling import POLICY, PROVIDER_TOKEN, Clock, wait_until
+from shuffling import POLICY, PROVIDER_TOKEN, Clock, served, wait_until
 
 from tacit.collector.ingest.enrolment import Enrolment
 from tacit.device.list_profile import ListProfile
@@ -22,19 +19,6 @@ from tacit.shuffler.task_key import TaskKey
 from tacit.wire.list_model import ListModel
 
 PEOPLE, MANY = 25, 2_000
-
-
-@contextmanager
-def served(app, port):
-    server = uvicorn.Server(uvicorn.Config(app, port=port, lifespan="on", log_config=None))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    wait_until(lambda: server.started)
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        thread.join(20)
 
 
 @pytest.fixture

@@ -1,0 +1,161 @@
+"""A page in Chromium answers a shuffled task through a shuffler on another origin."""
+
+import json
+import shutil
+import threading
+from functools import partial
+from hashlib import sha256
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from list_models import drawn
+from playwright.sync_api import Browser, Page
+from processes import free_port
+from shuffled_tasks import item_task
+from shuffling import PROVIDER_TOKEN, Clock, served, wait_until
+
+import tacit
+from tacit.collector.ingest.enrolment import Enrolment
+from tacit.device.list_profile import ListProfile
+from tacit.shuffler.app import application
+from tacit.shuffler.batch_files import messages_of
+from tacit.shuffler.task_key import TaskKey
+from tacit.wire.shuffled import register
+from tacit.wire.shuffled.register import Register
+
+pytestmark = pytest.mark.browser
+DEVICE = Path(tacit.__file__).parent / "page" / "device"
+KEY, PEOPLE = TaskKey.generate(), 20
+DEVICE_OF = """async ({ token, shuffler, provider, now }) => {
+    globalThis.tacit = await import("/device/shuffled/index.js");
+    const policy = { mostEpsilon: "8", honest: "1", bundles: 20 };
+    globalThis.device = new tacit.ShuffledClient({
+        store: await tacit.openStore(token), shuffler, provider, policy, lifetime: "50", token,
+        clock: () => now });
+}"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder without a log."""
+
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript"}
+
+    def log_message(self, format, *arguments):
+        pass
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A site with the device, which is the origin of the provider; its folder and its URL."""
+    folder = tmp_path / "site"
+    shutil.copytree(DEVICE, folder / "device")
+    (folder / "index.html").write_text("<!doctype html><title>Films</title>")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield folder, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def world(tmp_path, site):
+    """A task of the site, its clock, and a shuffler on another port, which is another origin."""
+    clock, port = Clock(), free_port()
+    task = item_task(key=KEY.public, provider=site[1], shuffler=f"http://127.0.0.1:{port}")
+    folder = tmp_path / "shuffler"
+    folder.mkdir()
+    people = Enrolment([sha256(f"p{each}".encode()).hexdigest() for each in range(PEOPLE)], 1)
+    provider = Enrolment([sha256(PROVIDER_TOKEN.encode()).hexdigest()], 1)
+    app = application(folder, [task], people, provider, clock=clock, every=0.01)
+    with served(app, port):
+        yield task, clock, folder / f"{task.address}.batch"
+
+
+def opened(browser: Browser, task, clock, person) -> Page:
+    """A page of a person, whose store is in the browser context."""
+    page = browser.new_page()
+    page.goto(f"{task.provider}/index.html")
+    settings = {"shuffler": task.shuffler, "provider": task.provider, "now": clock.now}
+    page.evaluate(DEVICE_OF, settings | {"token": f"p{person}"})
+    return page
+
+
+def registered(task) -> Register:
+    with urlopen(f"{task.shuffler}/v1/register") as response:
+        return register.loads(response.read())
+
+
+def publish(folder: Path, task, document: bytes) -> None:
+    """Writes a model where the collector of the provider would serve it."""
+    address = sha256(document).hexdigest()
+    for name, content in (
+        (f"tasks/{task.address}/model", json.dumps({"model": address}).encode()),
+        (f"models/{address}", document),
+    ):
+        path = folder / "v1" / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+
+
+def test_from_an_open_task_to_a_list(browser, site, world):
+    task, clock, batch = world
+    own = list(task.items[:3])
+    for person in range(PEOPLE):
+        page = opened(browser, task, clock, person)
+        workers = []
+        page.on("worker", lambda worker, seen=workers: seen.append(worker))
+        outcome = page.evaluate("(items) => device.sync(items)", own)
+        assert (outcome["stored"], outcome["waiting"]) == (1, 0)
+        assert len(workers) == 2  # one verifies, one seals
+        page.context.close()
+    clock.now = task.closes
+    wait_until(lambda: task.address in registered(task).closed)
+    messages = messages_of(batch.read_bytes())
+    counts = KEY.open(messages, task.address, task.round.buckets)
+    assert (counts.repeated, counts.invalid) == (0, 0)
+    assert counts.counts.sum() == PEOPLE * (task.round.messages + task.round.dummies)
+    assert counts.counts[:3].min() >= PEOPLE  # all three are among the M of everybody
+    model = drawn(len(task.items), 0, 2).model
+    publish(site[0], task, model.to_bytes())
+    page = opened(browser, task, clock, 0)
+    best = page.evaluate(
+        """async (own) => new tacit.ListProfile(await device.fetchModel(), own).recommend(3)
+            .map(({ item, score }) => [item, score])""",
+        own,
+    )
+    page.context.close()
+    assert [tuple(one) for one in best] == ListProfile(model, own).recommend(3)
+
+
+def test_a_bundle_is_in_the_store_before_it_is_sent_and_after_a_reload(browser, site, world):
+    """The upload is lost, the page is closed, and a later one sends the same bytes."""
+    task, clock, _ = world
+    bodies = []
+    page = opened(browser, task, clock, 0)
+    path = f"**/v1/tasks/{task.address}/bundles"
+
+    def lose(route):
+        bodies.append(route.request.post_data_buffer)
+        route.abort()
+
+    page.route(path, lose)
+    lost = page.evaluate("device.sync([100])")
+    assert (lost["stored"], lost["waiting"]) == (0, 1)
+    page.unroute(path)
+    later = clock.now + 1 + int(lost["again"])
+    page.reload()
+    settings = {"shuffler": task.shuffler, "provider": task.provider, "token": "p0", "now": later}
+    page.evaluate(DEVICE_OF, settings)
+    page.on("request", lambda request: bodies.append(request.post_data_buffer))
+    assert page.evaluate("device.sync([101])")["stored"] == 1
+    spent = page.evaluate("device.ledger().then(({ spent }) => tacit.nats(spent))")
+    page.context.close()
+    sent = [body for body in bodies if body]
+    assert len(sent) == 2
+    assert sent[0] == sent[1]
+    assert len(sent[0]) == task.bundle_bytes
+    assert spent == task.certificate.replaced
