@@ -12,8 +12,6 @@ NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 NPM = Path(executable.ROOT_DIR) / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 MODULES = TESTS / "node_modules"
 PACKAGES = ("tacit-device", "tacit-device-shuffled")
-SHUFFLED = "shuffled.test.js"
-"""The one test of the second package."""
 
 
 def node(*command: object, cwd: Path) -> str:
@@ -43,7 +41,7 @@ def copy_tests(folder: Path) -> None:
     """The tests of the device, which take it from their package, and what they read."""
     sources = [path for path in TESTS.glob("*.js") if "page/view" not in path.read_text()]
     for path in sources:
-        package = PACKAGES[path.name == SHUFFLED]
+        package = PACKAGES[path.name.startswith("shuffled")]
         text = path.read_text().replace(PLACE, f"./node_modules/{package}/")
         assert "src/tacit" not in text
         (folder / path.name).write_text(text)

