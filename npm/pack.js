@@ -3,8 +3,9 @@
  *
  * `tacit-device` contains all modules but those of shuffled tasks, `tacit-device-shuffled` contains
  * these and what they import. Comments are left out of the modules, and of the declarations of
- * modules that the index does not export: editors show those of exported declarations. npm and the
- * compiler are those of this repository. Nothing is fetched or published.
+ * modules that the index does not export: editors show those of exported declarations, without the
+ * types that the declaration has. npm and the compiler are those of this repository. Nothing is
+ * fetched or published.
  */
 
 import { execFileSync } from "node:child_process";
@@ -17,6 +18,8 @@ const ROOT = dirname(HERE);
 const NPM = join(dirname(process.execPath), "../lib/node_modules/npm/bin/npm-cli.js");
 const COMPILER = join(ROOT, "tests/page/node_modules/typescript/bin/tsc");
 const COMMENT = /\/\*.*?\*\//gs;
+const TAG = /\n *\* @(?:param|returns|template|type)\b[^@]*?(?=\n *\* @|\n? *\*\/)/gs;
+const TYPEDEF = /\/\*\*((?:(?!\*\/).)*?)@typedef (.*?)\*\/\n/gs;
 const IMPORTED = /"(\.[^"]+)\.js"/g;
 const PART = "shuffled";
 
@@ -43,8 +46,8 @@ function fill(folder, part) {
     const path = join(folder, name);
     const isTyped = name.endsWith(".d.ts");
     if (!needed.has(name) && (isTyped || part === PART)) rmSync(path);
-    else if (isTyped && name !== index && !exported.has(name))
-      writeFileSync(path, uncommented(path));
+    else if (isTyped)
+      writeFileSync(path, name === index || exported.has(name) ? documented(path) : uncommented(path));
   }
   for (const name of ["package.json", "README.md"])
     cpSync(join(HERE, part, name), join(folder, name));
@@ -92,6 +95,42 @@ function pack(into, part) {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/**
+ * Return a declaration file with the comments of types at their declarations, and without tags that
+ * say nothing but a type.
+ * @param {string} path
+ */
+function documented(path) {
+  const text = readFileSync(path, "utf8");
+  /** @type {Map<string, string>} */
+  const comments = new Map();
+  const bare = text.replace(TYPEDEF, (_, before, typedef) => {
+    const [name = "", ...after] = untyped(typedef).split(/\s+(?:\* )?/);
+    const words = `${before.trim()} ${after.join(" ").trim()}`.replace(/^\s*\*? +|\s*\*?\s*$/g, "");
+    if (words !== "") comments.set(name, words);
+    return "";
+  });
+  const placed = bare.replace(/^export type (\w+)/gm, (line, name) =>
+    comments.has(name) ? `/** ${comments.get(name)} */\n${line}` : line,
+  );
+  const said = placed.replace(TAG, (tag) => (/@\w+\s+\S+\s+\S/.test(untyped(tag)) ? tag : ""));
+  return said.replace(/ *\/\*\*[\s*]*\*\/\n/g, "");
+}
+
+/**
+ * Return a tag without its type in braces.
+ * @param {string} tag
+ */
+function untyped(tag) {
+  let [kept, depth] = ["", 0];
+  for (const letter of tag) {
+    depth += Number(letter === "{");
+    if (depth === 0) kept += letter;
+    depth -= Number(letter === "}");
+  }
+  return kept.trim();
 }
 
 const into = process.argv[2];

@@ -8,9 +8,7 @@ addEventListener("message", (event) => event.waitUntil(answer(event.data, event.
 async function answer({ item, level, terms }, page) {
   const [client, task] = await Promise.all([opened, tacit.fetchTask(collector)]);
   await client.rate(task, item, level);
-  await client.enrol(task, terms);
+  await client.accept(task, terms);
   const { stored } = await client.sync();
-  const { levels } = tacit.pastOf(await client.read(), task.question);
-  const model = await tacit.fetchModel(collector, task);
-  page.postMessage({ stored, best: tacit.recommend(task, model, levels, 5) });
+  page.postMessage({ stored, best: await client.recommend(task, 5) });
 }

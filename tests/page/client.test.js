@@ -135,7 +135,7 @@ test("a channel one goes back to repeats what it said, so that silence never tel
     [2, "1", "3"],
   ])) {
     set(epoch);
-    await client.enrol(task, { mostEpsilon: maximum, lifetime: "9.1" });
+    await client.accept(task, { mostEpsilon: maximum, lifetime: "9.1" });
     for (const item of task.items) await client.rate(task, item, level);
     assert.equal((await client.sync()).stored, 1);
   }
@@ -180,7 +180,7 @@ test("a task that changed, or asks too much, gets no answer and costs nothing", 
   await client.rate(task, itemAt(task, 0), "5");
   shop.document = Uint8Array.from(shop.document, (byte, at) => (at === 40 ? byte ^ 1 : byte));
   await assert.rejects(client.sync(), CertificateError);
-  await assert.rejects(client.enrol(task, { mostEpsilon: "0.49", lifetime: "9" }), CertificateError);
+  await assert.rejects(client.accept(task, { mostEpsilon: "0.49", lifetime: "9" }), CertificateError);
   assert.equal(await spent(store), 0n);
   assert.equal(shop.bodies.length, 0);
 });
@@ -193,7 +193,7 @@ test("erasing forgets all but the sum spent, and the sum counts for the next sec
   const { ledger, ...rest } = await store.read();
   assert(Object.values(rest).every((rows) => rows.length === 0));
   assert.equal(ledger[0]?.spent, nano("1"));
-  await client.enrol(task, { mostEpsilon: "1", lifetime: "1.5" });
+  await client.accept(task, { mostEpsilon: "1", lifetime: "1.5" });
   await client.rate(task, itemAt(task, 1), "5");
   assert.equal((await client.sync()).refused, 1);
 });
@@ -246,8 +246,8 @@ test("nobody can enrol for less than the task asks", async () => {
   const { task } = await example("rated");
   const { client } = await device("rated");
   const wrong = /is not a plain decimal/;
-  await assert.rejects(client.enrol(task, { mostEpsilon: "x", lifetime: "1" }), wrong);
-  await assert.rejects(client.enrol(task, { mostEpsilon: "1", lifetime: "-1" }), wrong);
+  await assert.rejects(client.accept(task, { mostEpsilon: "x", lifetime: "1" }), wrong);
+  await assert.rejects(client.accept(task, { mostEpsilon: "1", lifetime: "-1" }), wrong);
 });
 
 test("neither the button nor a reload asks earlier than the collector wants", async () => {
@@ -383,7 +383,7 @@ test("under rated another maximum makes nothing due", async () => {
     [8, "2", "3"],
   ])) {
     set(epoch);
-    await client.enrol(task, { mostEpsilon: maximum, lifetime: "9" });
+    await client.accept(task, { mostEpsilon: maximum, lifetime: "9" });
     await client.rate(task, itemAt(task, 0), level);
     told.push([(await client.sync()).stored, Number(nats(await spent(store)))]);
   }
@@ -396,7 +396,7 @@ test("what a first report through a channel costs does not hang on what was rate
     const { client, store, task, set } = await device("catalogue", { lifetime: "17" });
     await client.sync();
     set(1);
-    await client.enrol(task, { mostEpsilon: "2", lifetime: "17" });
+    await client.accept(task, { mostEpsilon: "2", lifetime: "17" });
     for (let place = 0; place < rated; place++) await client.rate(task, itemAt(task, place), "3");
     await assert.rejects(client.sync(), /costs epsilon = 12, but 11 of your lifetime budget is left/);
     assert.equal(await spent(store), nano("6"));
@@ -408,7 +408,7 @@ test("ratings belong to their task: another one begins with none", async () => {
   await client.rate(task, itemAt(task, 0), "5");
   const other = await example("catalogue");
   shop.document = other.document;
-  await client.enrol(other.task, { mostEpsilon: "1", lifetime: "9" });
+  await client.accept(other.task, { mostEpsilon: "1", lifetime: "9" });
   await client.sync();
   const { answers, ratings } = await store.read();
   assert.equal(answers.length, 6);
@@ -418,7 +418,7 @@ test("ratings belong to their task: another one begins with none", async () => {
 
 test("what travels lets nobody send in the owner's name", async () => {
   const { client, store, shop, task } = await device("rated");
-  await client.admit("the-leave-to-send");
+  await client.register("the-leave-to-send");
   await client.rate(task, itemAt(task, 0), "5");
   await client.rate(task, itemAt(task, 1), "4");
   shop.outcome = () => ({ status: 503 });

@@ -29,7 +29,7 @@ async function told() {
   const world = await device("rated");
   const now = await successor(world.shop.document);
   world.shop.document = now.document;
-  await world.client.enrol(now.task, { mostEpsilon: "1", lifetime: "100" });
+  await world.client.accept(now.task, { mostEpsilon: "1", lifetime: "100" });
   await world.client.rate(now.task, itemAt(now.task, 0), "4");
   assert.equal((await world.client.sync()).stored, 1);
   return { ...world, task: now.task };
@@ -45,7 +45,7 @@ for (const plan of ["rated", "catalogue", "sample:3"]) {
         set(epoch);
         const { document, task } = formats[turn] ?? assert.fail();
         shop.document = document;
-        assert.equal(await client.meet(task), true);
+        assert.equal(await client.updateTask(task), true);
         if (epoch === 0) await client.rate(task, itemAt(task, 2), "4");
         await client.sync();
       }
@@ -74,8 +74,8 @@ test("a task of another provider is refused before any draw", async () => {
   shop.document = document;
   const refused = /is https:\/\/films.example:8443, but the task was received from https:\/\/films.example,/;
   const terms = { mostEpsilon: "1", lifetime: "9" };
-  await assert.rejects(client.enrol(task, terms), CertificateError);
-  assert.throws(() => client.meet(task), refused);
+  await assert.rejects(client.accept(task, terms), CertificateError);
+  await assert.rejects(client.updateTask(task), refused);
   const { owner } = await store.read();
   const swapped = owner.map((one) => ({ ...one, task: task.address }));
   await store.commit({ put: { owner: swapped } });
@@ -86,7 +86,7 @@ test("a task of another provider is refused before any draw", async () => {
 test("another question is another consent", async () => {
   const { client } = await device("rated");
   const other = await example("catalogue");
-  assert.equal(await client.meet(other.task), false);
+  assert.equal(await client.updateTask(other.task), false);
 });
 
 test("what waits goes where the question is asked now, or else where it was before", async () => {
@@ -101,7 +101,7 @@ test("what waits goes where the question is asked now, or else where it was befo
     shop.outcome = () => ({ status: 503 });
     await client.sync();
     shop.outcome = () => null;
-    assert(await client.meet(now.task));
+    assert(await client.updateTask(now.task));
     shop.document = now.document;
     shop.gone = new Set([gone]);
     shop.posts = [];
@@ -113,7 +113,7 @@ test("what waits goes where the question is asked now, or else where it was befo
 
 test("the key of every name that was reported under is sent, and the secret is gone", async () => {
   const { client, store, shop, task } = await told();
-  await client.admit("their-leave-to-send");
+  await client.register("their-leave-to-send");
   const outcome = await client.erase();
   assert.deepEqual([outcome.erased, outcome.erasing], [1, 0]);
   assert.deepEqual(await names(shop), people(shop));
@@ -129,7 +129,7 @@ test("the key of every name that was reported under is sent, and the secret is g
 for (const status of [0, 400, 401, 404, 429, 500, 503]) {
   test(`${status}: what is not acknowledged is asked again, also after a reload`, async () => {
     const { client, store, shop, set, reload } = await told();
-    await client.admit("their-leave-to-send");
+    await client.register("their-leave-to-send");
     shop.outcome = () => ({ status });
     const { erasing, again, notes } = await client.erase();
     assert.equal(erasing, 1);
@@ -163,7 +163,7 @@ test("a forged task does not keep an erasure from being asked for", async () => 
   const { client, shop, task } = await told();
   shop.outcome = () => ({ status: 401 });
   await client.erase();
-  await client.enrol(task, { mostEpsilon: "1", lifetime: "100" });
+  await client.accept(task, { mostEpsilon: "1", lifetime: "100" });
   shop.outcome = () => null;
   shop.document = Uint8Array.from([...shop.document, 32]);
   await assert.rejects(client.sync(), CertificateError);
@@ -177,7 +177,7 @@ test("a second erasing keeps what the first one has to ask, and the export shows
   const text = await client.export();
   const [{ key } = assert.fail()] = (await store.read()).erasures;
   assert(!text.includes(key));
-  await client.enrol(task, { mostEpsilon: "1", lifetime: "100" });
+  await client.accept(task, { mostEpsilon: "1", lifetime: "100" });
   await client.rate(task, itemAt(task, 0), "4");
   shop.outcome = (body) => (body.includes('"reports"') ? null : { status: 401 });
   await client.sync();

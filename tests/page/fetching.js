@@ -13,7 +13,7 @@ import { fetchModel } from "../../src/tacit/page/device/recommending/published_m
 import { isList, recommend } from "../../src/tacit/page/device/recommending/recommend.js";
 
 const { url, ratings, items } = JSON.parse(readFileSync(0, "utf8"));
-const collector = new Collector(globalThis.fetch, url, url);
+const collector = new Collector({ origin: url });
 const task = await fetchTask(collector);
 const model = await fetchModel(collector, task);
 if (model === null || isList(model)) throw new Error("no item model");

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { PROVIDER } from "./world.js";
 import { Collector } from "../../src/tacit/page/device/sending/collector.js";
 import { pause, send, uploads } from "../../src/tacit/page/device/sending/outbox.js";
 import { LONGEST_UPLOAD, MOST_REPORTS, upload } from "../../src/tacit/page/device/documents/report.js";
@@ -112,7 +113,7 @@ test("a refused report is due again, unless its slot was answered for", async ()
  * @param {Response} response
  */
 async function outcome(response) {
-  return new Collector(async () => response).send("a", "{}", null);
+  return new Collector({ origin: PROVIDER, fetch: async () => response }).send("a", "{}", null);
 }
 
 test("a Retry-After is a whole number of seconds, believed up to a day", async () => {

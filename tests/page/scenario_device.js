@@ -66,9 +66,10 @@ class Provider {
 
   /** @type {typeof globalThis.fetch} */
   fetch = async (path, { method, body } = {}) => {
-    const name = NAMES.get(String(path).split("/")[3] ?? "") ?? assert.fail();
+    const { pathname } = new URL(String(path));
+    const name = NAMES.get(pathname.split("/")[3] ?? "") ?? assert.fail();
     if (method !== "POST") return this.#document(name);
-    this.sent.push([String(path), String(body)]);
+    this.sent.push([pathname, String(body)]);
     const said = this.answers.shift() ?? 200;
     if (said === "cut") throw new TypeError("the connection is cut");
     const { reports = [] } = JSON.parse(String(body));
@@ -118,7 +119,7 @@ function refusal(said, reports) {
 export class Life {
   store = new Memory();
   provider = new Provider();
-  collector = new Collector(this.provider.fetch, PROVIDER, "");
+  collector = new Collector({ origin: PROVIDER, fetch: this.provider.fetch });
   #words;
 
   /** @param {{ now?: number, words?: string[] }} [given] */
@@ -175,7 +176,7 @@ const ACTS = {
     await agree(life, step);
     return became(life.client.sync());
   },
-  meet: async (life, { task }) => assert(await life.client.meet(await life.task(task))),
+  meet: async (life, { task }) => assert(await life.client.updateTask(await life.task(task))),
   reopen: (life) => void (life.client = life.opened()),
   rate: async (life, { place, level }) => {
     const task = await life.agreed();
@@ -196,7 +197,7 @@ const ACTS = {
 
 /** @type {(life: Life, step: Step) => Promise<void>} */
 async function agree(life, { task, most_epsilon: mostEpsilon, lifetime }) {
-  return life.client.enrol(await life.task(task), { mostEpsilon, lifetime });
+  return life.client.accept(await life.task(task), { mostEpsilon, lifetime });
 }
 
 /**

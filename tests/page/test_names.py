@@ -25,6 +25,7 @@ BESIDE = {
     "answering/ledger.js": ["privacy.ledger"],
     "answering/pseudonym.js": ["wire.report"],
     "answering/schedule.js": ["wire.tasks.task", "wire.tasks.blocks"],
+    "arguments.js": ["errors"],
     "client.js": ["device.client"],
     "documents/binary.js": ["wire.binary"],
     "documents/catalogue.js": ["wire.tasks.catalogue", "wire.tasks.blocks"],
@@ -57,10 +58,12 @@ BESIDE = {
 ALONE = {
     # A task of Python computes the hashes of its items once.
     "answering/schedule.js": {"hashesOf"},
+    # Python checks the types of keyword arguments itself.
+    "arguments.js": {"mustBeTask", "mustHave", "options"},
     # The consent, the token and the outbox are steps of the page; in Python they are arguments of
-    # the client, and parts of `sync`.
-    "client.js": {"ownerOf", "Client.read", "Client.enrol", "Client.meet", "Client.admit",
-                  "Client.resend"},
+    # the client, and parts of `sync`. Its `ratings` are the history.
+    "client.js": {"Client.read", "Client.accept", "Client.history", "Client.register",
+                  "Client.resend", "Client.updateTask"},
     # Python's bytes have it.
     "documents/binary.js": {"startsWith"},
     # `UNRATED` is how a row of the browser's store says it, where Python has None.
@@ -161,8 +164,13 @@ def test_what_a_module_exports_is_called_so_in_python(path, exported):
 
 
 def test_terms_and_what_tests_replace_are_called_so_in_python(exported):
-    given = exported["client.js"]["Client"]["methods"]
-    (world,), (_, terms), (token,) = given["constructor"], given["enrol"], given["admit"]
+    methods = exported["client.js"]["Client"]["methods"]
+    source = (DEVICE / "client.js").read_text()
+    world, terms = (
+        re.findall(r'"(\w+)"', re.findall(rf"^const {name} = (.*);$", source, re.M)[0])
+        for name in ("WORLD", "TERMS")
+    )
+    (token,) = methods["register"]
     python = {name for name, _ in takes(members("client.js")["Client"][0].__init__, None)}
     assert set(world) - {"store", "collector", "alone"} == {"clock", "words"}
     assert {snake(name) for name in (*terms, token, "clock", "words")} <= python

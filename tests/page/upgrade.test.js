@@ -62,7 +62,7 @@ for (const plan of /** @type {const} */ (["rated", "catalogue", "sample"])) {
         shop.gone.add(before.address);
       }
       const task = format === "now" ? now.task : before;
-      assert(await client.meet(task));
+      assert(await client.updateTask(task));
       assert.equal((await client.sync()).stored, 0); // what the collector asked for still holds
       assert.equal(shop.bodies.length, 0);
       set(AWAY_UNTIL);
@@ -79,8 +79,8 @@ for (const plan of /** @type {const} */ (["rated", "catalogue", "sample"])) {
   test(`${plan}: another rating goes under the same name and costs itself alone`, async () => {
     const { client, store, shop, now, set, drawn } = await left(plan);
     shop.document = now.document;
-    await client.meet(now.task);
-    await client.enrol(now.task, { mostEpsilon: "1", lifetime: "100" });
+    await client.updateTask(now.task);
+    await client.accept(now.task, { mostEpsilon: "1", lifetime: "100" });
     drawn.allowed = true;
     set(AWAY_UNTIL + 2 * DAY);
     await client.sync();

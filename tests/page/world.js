@@ -127,6 +127,16 @@ export class Shop {
     return this.document;
   }
 
+  /** Nothing is published. @returns {Promise<string | null>} */
+  async newestModel() {
+    return null;
+  }
+
+  /** @returns {Promise<import("../../src/tacit/page/device/documents/hashing.js").Bytes>} */
+  async model() {
+    throw new Error("no model is published");
+  }
+
   /**
    * @param {import("../../src/tacit/page/device/store.js").Erasure} erasure
    * @returns {Promise<Outcome>}
@@ -180,7 +190,7 @@ export async function device(plan, { mostEpsilon = "1", lifetime = "100", ...wor
   const alone = (work) => work();
   const reload = () => new Client({ store, collector: shop, clock, alone, ...world });
   const client = reload();
-  await client.enrol(task, { mostEpsilon, lifetime });
+  await client.accept(task, { mostEpsilon, lifetime });
   const set = (/** @type {number} */ epoch) => (time = task.start + epoch * task.epochSeconds);
   return { client, store, shop, task, set, reload };
 }

@@ -5,39 +5,44 @@
  * is sent. A crash may waste epsilon. It never overspends it and never draws twice.
  */
 
+import { mustBe, mustBeTask, mustHave, options } from "./arguments.js";
+import { agreement, ownerOf } from "./answering/consent.js";
 import { secretWord } from "./answering/draw.js";
 import { channelOf } from "./answering/blocks.js";
-import { dueAgain } from "./answering/due.js";
+import { dueAgain, historyOf } from "./answering/due.js";
 import { erasuresOf } from "./sending/erasing.js";
-import { BudgetError, CertificateError, RequestError } from "./errors.js";
+import { BudgetError, RequestError } from "./errors.js";
 import { exported } from "./export.js";
 import { nano } from "./answering/ledger.js";
 import { questionOf } from "./sending/outbox.js";
 import { SECRET_BYTES } from "./answering/pseudonym.js";
 import { referenceCode, round } from "./answering/round.js";
+import { fetchModel } from "./recommending/published_model.js";
+import { recommend } from "./recommending/recommend.js";
 import { Sender } from "./sending/sender.js";
-import { inAllTabs } from "./store.js";
 import * as wireTask from "./documents/task.js";
 import { choose, refuseAnothers } from "./documents/task.js";
 import { hasOneLevel } from "./documents/scale.js";
 import { decimal, shortest } from "./documents/decimals.js";
+import { CLOSED, inAllTabs } from "./store.js";
 
 /** @typedef {import("./documents/channel.js").Channel} Channel */
 /** @typedef {import("./store.js").Outgoing} Outgoing */
-/** @typedef {import("./store.js").Owner} Owner */
-/** @typedef {import("./store.js").Rows} Rows */
 /** @typedef {import("./documents/task.js").Task} Task */
 
 /**
  * External dependencies. Only tests replace others than `store` and `collector`. `clock`: Unix
  * seconds. `alone`: runs tasks one after another, across all tabs of this browser.
  * @typedef {{ readonly store: import("./store.js").Store,
- *   readonly collector: Pick<import("./sending/collector.js").Collector, "task" | "send" | "erase" | "origin">,
+ *   readonly collector: Pick<import("./sending/collector.js").Collector, "task" | "send" | "erase" | "origin" |
+ *     "newestModel" | "model">,
  *   readonly clock?: () => number, readonly words?: import("./answering/draw.js").Words,
  *   readonly alone?: <T>(work: () => Promise<T>) => Promise<T> }} World
  */
 
 const NOT_BEGUN = "This task has not begun, so the device sends no report yet.";
+const WORLD = ["store", "collector", "clock", "words", "alone"];
+const TERMS = ["mostEpsilon", "lifetime"];
 const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,18})?$/;
 
 /**
@@ -64,10 +69,16 @@ export class Client {
   #alone;
   #sender;
 
-  /** @param {World} world */
-  constructor({ store, collector, clock = () => Date.now() / 1000, words, alone = inAllTabs }) {
-    this.#store = store;
-    this.#collector = collector;
+  /**
+   * Throws `RequestError` without a store or a collector, and for an unknown option.
+   * @param {World} world
+   */
+  constructor(world) {
+    const remedy = "write new Client({ store, collector })";
+    options(WORLD, world, "the options of a client", remedy);
+    const { store, collector, clock = () => Date.now() / 1000, words, alone = inAllTabs } = world;
+    this.#store = mustHave(["read", "commit"], store, "a store", "pass what openStore returned");
+    this.#collector = mustHave(["origin", "send"], collector, "a collector", remedy);
     this.#clock = clock;
     this.#words = words;
     this.#alone = alone;
@@ -80,39 +91,43 @@ export class Client {
   }
 
   /**
-   * Agree to answer `task`. `mostEpsilon`: the maximum cost of one answer. `lifetime`: the maximum
-   * cost of all answers together. Both in nats, as decimals. Throws `RequestError` for an invalid
-   * decimal, and `CertificateError` for a task of another provider, one that asks for more, and one
-   * that extends an ancestor of the present task in another way.
+   * Accept the terms of `task`, once the user has agreed to them. `mostEpsilon`: the maximum cost of
+   * one answer. `lifetime`: the maximum cost of all answers together. Both in nats, as decimals.
+   * Throws `RequestError` for terms that are not two decimals, and `CertificateError` for a task of
+   * another provider, one that asks for more, and one that extends an ancestor of the present task in
+   * another way.
    * @param {Task} task
    * @param {{ mostEpsilon: string, lifetime: string }} terms
    */
-  async enrol(task, { mostEpsilon, lifetime }) {
+  async accept(task, terms) {
+    options(TERMS, terms, "the user's terms", 'write { mostEpsilon: "1", lifetime: "50" }');
+    const { mostEpsilon, lifetime } = terms;
     for (const epsilon of [mostEpsilon, lifetime]) {
+      mustBe("string", epsilon, "an epsilon", "write it as a string, as in '0.5'");
       if (!AMOUNT.test(epsilon))
         throw new RequestError(`Epsilon '${epsilon}' is not a plain decimal such as 0.5.`);
     }
-    refuseAnothers(task, this.#collector.origin);
+    refuseAnothers(mustBeTask(task), this.#collector.origin);
     choose(task, mostEpsilon);
     const limit = nano(lifetime);
     await this.#alone(async () => {
       const { owner } = await this.#store.read();
       const secret = owner[0]?.secret ?? crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-      const terms = { secret, maximum: mostEpsilon, limit, ...agreement(owner[0], task) };
-      await this.#store.commit({ put: { owner: [{ self: "owner", ...terms }] } });
+      const consent = { secret, maximum: mostEpsilon, limit, ...agreement(owner[0], task) };
+      await this.#store.commit({ put: { owner: [{ self: "owner", ...consent }] } });
     });
   }
 
   /**
-   * Return whether the user already agreed to the question of `task`, in any format, or to a task
-   * that it extends. From now on the question is asked in this format, and with these items. Throws
-   * `CertificateError` for a task of another provider, and for one that extends an ancestor of the
-   * present task in another way.
+   * Update the task of the device, and return whether the user already agreed to its question, in any
+   * format, or to a task that it extends. From now on the question is asked in this format, and with
+   * these items. Throws `CertificateError` for a task of another provider, and for one that extends
+   * an ancestor of the present task in another way.
    * @param {Task} task
    * @returns {Promise<boolean>}
    */
-  meet(task) {
-    refuseAnothers(task, this.#collector.origin);
+  async updateTask(task) {
+    refuseAnothers(mustBeTask(task), this.#collector.origin);
     return this.#alone(async () => {
       const [owner] = (await this.#store.read()).owner;
       if (owner === undefined || questionOf(owner) !== task.question) return false;
@@ -123,11 +138,13 @@ export class Client {
   }
 
   /**
-   * Store the enrolment token that the provider issued to the user. Every upload includes it.
+   * Register the device with the enrolment token that the provider issued to the user. Every upload
+   * includes it.
    * @param {string} token
    */
-  admit(token) {
-    return this.#store.commit({ put: { enrolment: [{ self: "token", token }] } });
+  async register(token) {
+    mustBe("string", token, "an enrolment token", "pass the one that the provider issued");
+    await this.#store.commit({ put: { enrolment: [{ self: "token", token }] } });
   }
 
   /**
@@ -141,7 +158,7 @@ export class Client {
    * @param {string | number | null} rating
    */
   async rate(task, item, rating) {
-    const place = task.items.findIndex((one) => String(one) === String(item));
+    const place = mustBeTask(task).items.findIndex((one) => String(one) === String(item));
     if (place < 0) throw new RequestError("This item is not in the task's catalogue.");
     const key = { task: task.question, place };
     if (rating === null)
@@ -154,13 +171,36 @@ export class Client {
   }
 
   /**
+   * Return the user's ratings of the task's items, and the last report of each item, by catalogue
+   * index.
+   * @param {Task} task
+   */
+  async history(task) {
+    return historyOf(await this.#store.read(), mustBeTask(task).question);
+  }
+
+  /**
+   * Return the n best items that the user has not rated, best first, by the newest published model.
+   * Computed on the device. `score` is a predicted rating under an item model, and for ranking only
+   * under a list model. Empty if no model is published.
+   *
+   * Throws what `fetchModel` and `Profile` throw.
+   * @param {Task} task
+   * @param {number} [n]
+   */
+  async recommend(task, n = 10) {
+    const { levels } = await this.history(task);
+    return recommend(task, await fetchModel(this.#collector, task), levels, n);
+  }
+
+  /**
    * Return the code by which the provider finds the user's reports to a task, for a request to
    * delete or export them. Throws `RequestError` before consent.
    * @param {Task} task
    */
   async referenceCode(task) {
     const rows = await this.#store.read();
-    return referenceCode(ownerOf(rows), rows, task);
+    return referenceCode(ownerOf(rows), rows, mustBeTask(task));
   }
 
   /** Export the owner's data on the device as JSON, without the secret. */
@@ -231,6 +271,13 @@ export class Client {
     });
   }
 
+  /** Close the store. All other methods throw `RequestError` from then on. */
+  close() {
+    this.#store.close?.();
+    this.#store = CLOSED;
+    this.#sender = new Sender(CLOSED, this.#collector, this.#clock);
+  }
+
   /** Drop reports that the collector no longer accepts. */
   async #dropLate() {
     const { outbox, reported } = await this.#store.read();
@@ -253,39 +300,6 @@ export class Client {
     await this.#store.commit(change);
     return refusals;
   }
-}
-
-/**
- * @param {Rows} rows
- * @returns {Owner}
- */
-export function ownerOf({ owner: [owner] }) {
-  if (owner === undefined) throw new RequestError("You have not agreed to any task yet.");
-  return owner;
-}
-
-/**
- * Return the task to answer from now on: `task`, or that of the owner if it extends `task`.
- *
- * With two extensions of one task, an index could mean two items: the device would report ratings of
- * one item as those of the other.
- * @param {Owner | undefined} owner
- * @param {Task} task
- * @returns {Pick<Owner, "task" | "question" | "items">}
- */
-function agreement(owner, { address, question, root, ancestors, items }) {
-  const next = { task: address, question, items: items.length };
-  if (owner === undefined || questionOf(owner) !== question) return next;
-  if ([address, ...ancestors].includes(owner.task)) return next;
-  // Every task of a question extends its first one, which may be in either format.
-  const isFirst = address === root;
-  const { task, items: present = 0 } = owner;
-  if (isFirst && present > items.length) return { task, question, items: present };
-  if (isFirst) return next;
-  throw new CertificateError(
-    `The provider extended the task ${root} in two ways, so the device sends nothing. Ask the ` +
-      "provider to extend the task that devices have.",
-  );
 }
 
 /** @param {import("./documents/scale.js").Scale} scale */

@@ -1,6 +1,6 @@
 /** Public API of the npm package, for the pages of other sites. */
 
-export { countDue, pastOf } from "./answering/due.js";
+export { countDue } from "./answering/due.js";
 export { nats } from "./answering/ledger.js";
 export { Client } from "./client.js";
 export { BudgetError, CertificateError, DataError, RequestError, TacitError } from "./errors.js";

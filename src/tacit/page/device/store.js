@@ -6,7 +6,8 @@
  * time is therefore computed first. The data are on disk once `commit` resolves.
  */
 
-import { DataError } from "./errors.js";
+import { mustBe } from "./arguments.js";
+import { DataError, RequestError } from "./errors.js";
 
 /*
  * `task` in a row is the address of a question, independent of the task's format (`question` of a
@@ -98,7 +99,7 @@ import { DataError } from "./errors.js";
 /**
  * `commit` removes rows, then puts rows, atomically and durably.
  * @typedef {{ readonly read: () => Promise<Rows>,
- *   readonly commit: (change: Change) => Promise<void> }} Store
+ *   readonly commit: (change: Change) => Promise<void>, readonly close?: () => void }} Store
  */
 
 /** The key columns of each store. @type {{ readonly [name in keyof Rows]: string[] }} */
@@ -121,13 +122,19 @@ export const KEYS = {
 };
 export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
 
+/** The store of a closed device. @type {Store} */
+export const CLOSED = { read: refuse, commit: refuse };
+
 /**
  * Open the database, and upgrade that of an older page in place. Throws `DataError` while such a
- * page is open in another tab and blocks the upgrade.
+ * page is open in another tab and blocks the upgrade, and `RequestError` without IndexedDB.
  * @param {string} [name]
  * @returns {Promise<Store>}
  */
 export async function openStore(name = "tacit") {
+  mustBe("string", name, "the name of a database", 'write it as a string, as in "films"');
+  if (globalThis.indexedDB === undefined)
+    throw new RequestError("IndexedDB is missing here; open the store in a browser.");
   const request = indexedDB.open(name, 5);
   request.onupgradeneeded = () => {
     const absent = NAMES.filter((store) => !request.result.objectStoreNames.contains(store));
@@ -153,6 +160,7 @@ export async function openStore(name = "tacit") {
       }
       return ended(transaction);
     },
+    close: () => database.close(),
   };
 }
 
@@ -163,6 +171,8 @@ export async function openStore(name = "tacit") {
  * @returns {Promise<T>}
  */
 export async function inAllTabs(work) {
+  if (globalThis.navigator?.locks === undefined)
+    throw new RequestError("Web Locks are required here; open the page over https.");
   return await navigator.locks.request("tacit", work);
 }
 
@@ -176,6 +186,11 @@ export async function inAllTabs(work) {
 export function keyOf(store, row) {
   const values = new Map(Object.entries(row));
   return KEYS[store].map((key) => values.get(key));
+}
+
+/** @returns {Promise<never>} */
+async function refuse() {
+  throw new RequestError("The device is closed; open its store again.");
 }
 
 /**

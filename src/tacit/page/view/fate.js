@@ -1,6 +1,6 @@
 /** Status of each rating: not sent yet, waiting, sent, or changed since. */
 
-import { madeIn, pastOf } from "../device/answering/due.js";
+import { madeIn, historyOf } from "../device/answering/due.js";
 import { entriesOf } from "../device/answering/entries.js";
 import { UNRATED } from "../device/documents/channel.js";
 import { begins } from "../device/documents/task.js";
@@ -20,7 +20,7 @@ const DAY = 86_400;
  * @returns {Map<number, Fate>}
  */
 export function fatesOf(task, rows, epoch) {
-  const answered = [...pastOf(rows, task.question).last.keys()];
+  const answered = [...historyOf(rows, task.question).last.keys()];
   const made = madeIn(rows, task, epoch);
   return new Map(
     entriesOf(task, rows).map(({ place, level, last, waits }) => {

@@ -1,6 +1,6 @@
 /** The ledger view: for each rated or marked item what was sent, and what it lets others infer. */
 
-import { pastOf } from "../device/answering/due.js";
+import { historyOf } from "../device/answering/due.js";
 import { entriesOf } from "../device/answering/entries.js";
 import { nano, nats } from "../device/answering/ledger.js";
 import { UNRATED } from "../device/documents/channel.js";
@@ -29,7 +29,7 @@ import * as words from "./words/sent.js";
  */
 export function ledgerView(task, rows, fates, shown, more) {
   const entries = entriesOf(task, rows).filter(({ last }) => last);
-  const others = pastOf(rows, task.question).last.size - entries.length;
+  const others = historyOf(rows, task.question).last.size - entries.length;
   const list = entries
     .slice(0, shown)
     .map((entry) => entryView(task, entry, fates.get(entry.place)));

@@ -4,7 +4,7 @@ import { CatalogueView } from "./catalogue.js";
 import { Client } from "../device/client.js";
 import { Collector } from "../device/sending/collector.js";
 import { breathe, download, fill, fillPlaces, find, look, say } from "./dom.js";
-import { countDue, pastOf } from "../device/answering/due.js";
+import { countDue, historyOf } from "../device/answering/due.js";
 import { sentence } from "../device/errors.js";
 import { fatesOf } from "./fate.js";
 import { ledgerView } from "./ledger.js";
@@ -59,9 +59,9 @@ class Page {
   /** Render the page. For a returning user the sent answers come first. */
   async show() {
     const { task } = this;
-    this.#agreed = await this.client.meet(task);
+    this.#agreed = await this.client.updateTask(task);
     const rows = await this.client.read();
-    const { levels, last } = pastOf(rows, task.question);
+    const { levels, last } = historyOf(rows, task.question);
     const [owner] = rows.owner;
     say("name", task.name);
     document.title = around.titleInWords(task.name);
@@ -87,7 +87,7 @@ class Page {
   /** @param {import("./terms.js").Terms} terms */
   async #agree(terms) {
     if (this.#agreed) return;
-    await this.client.enrol(this.task, terms);
+    await this.client.accept(this.task, terms);
     // Without persistence the browser could evict the ledger, and with it the epsilon spent.
     await navigator.storage.persist();
     this.#agreed = true;
@@ -106,7 +106,7 @@ class Page {
   /** Update all views from the device's data, except the catalogue. */
   async refresh() {
     const rows = await this.client.read();
-    const { levels } = pastOf(rows, this.task.question);
+    const { levels } = historyOf(rows, this.task.question);
     const best = await this.#recommend(levels);
     await breathe();
     await heard(async () => this.#showSending(rows, best[0]?.title));
@@ -136,7 +136,7 @@ class Page {
     const epoch = wireTask.epoch(task, Date.now() / 1000);
     const due = await countDue(task, rows, epoch);
     const fates = fatesOf(task, rows, epoch);
-    const none = pastOf(rows, task.question).last.size === 0;
+    const none = historyOf(rows, task.question).last.size === 0;
     this.#catalogue?.update(this.#agreed ? fates : new Map());
     find("reports", HTMLElement).hidden = none;
     const more = () => {
@@ -256,10 +256,10 @@ async function heard(work) {
  * Store the enrolment token of the address, and remove it from the address and the history.
  * @param {Client} client
  */
-async function admit(client) {
+async function register(client) {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token === null) return;
-  await client.admit(token);
+  await client.register(token);
   history.replaceState(null, "", location.pathname);
 }
 
@@ -279,7 +279,7 @@ async function begin() {
   if (!isSecureContext) throw new Error(around.INSECURE);
   const collector = new Collector();
   const client = new Client({ store: await openStore(storeOf(collector)), collector });
-  await admit(client);
+  await register(client);
   const task = await fetchTask(collector);
   await breathe();
   const page = new Page(client, collector, task);

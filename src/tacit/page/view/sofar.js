@@ -2,7 +2,7 @@
 
 import { contractView } from "./contract.js";
 import { channelOf } from "../device/answering/blocks.js";
-import { pastOf } from "../device/answering/due.js";
+import { historyOf } from "../device/answering/due.js";
 import { left, nano, nats } from "../device/answering/ledger.js";
 import { begins } from "../device/documents/task.js";
 import { make } from "./dom.js";
@@ -71,7 +71,7 @@ function part(name, ...views) {
  * @param {Rows} rows
  */
 function answers(task, rows) {
-  const last = [...pastOf(rows, task.question).last.values()];
+  const last = [...historyOf(rows, task.question).last.values()];
   const waiting = rows.outbox.filter((row) => row.task === task.question);
   const waits = last.filter(({ epoch, place }) =>
     waiting.some((row) => row.epoch === epoch && (task.hidesPresence || row.place === place)),

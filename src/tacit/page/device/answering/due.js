@@ -1,5 +1,6 @@
 /** The answers due in an epoch under each plan: cells of the reports and their symbols. */
 
+import { mustBeTask, mustHave, whole } from "../arguments.js";
 import { generations } from "../documents/catalogue.js";
 import { countInBlocks, isGrowing } from "./blocks.js";
 import { UNRATED } from "../documents/channel.js";
@@ -14,7 +15,7 @@ import { affords, left, nats } from "./ledger.js";
 /**
  * The device's state for this task, by catalogue index: true levels and last reported values.
  * @typedef {{ readonly levels: ReadonlyMap<number, string>,
- *   readonly last: ReadonlyMap<number, Reported> }} Past
+ *   readonly last: ReadonlyMap<number, Reported> }} History
  */
 
 /** The first index of each report made in this epoch. @typedef {ReadonlySet<number>} Made */
@@ -22,9 +23,9 @@ import { affords, left, nats } from "./ledger.js";
 /**
  * @param {Pick<import("../store.js").Rows, "ratings" | "reported">} rows
  * @param {string} task
- * @returns {Past}
+ * @returns {History}
  */
-export function pastOf({ ratings, reported }, task) {
+export function historyOf({ ratings, reported }, task) {
   const mine = ratings.filter((rating) => rating.task === task);
   const earlier = reported.filter((one) => one.task === task).sort((a, b) => a.epoch - b.epoch);
   return {
@@ -42,11 +43,13 @@ export function pastOf({ ratings, reported }, task) {
  * @returns {Promise<number>}
  */
 export async function countDue(task, rows, epoch) {
-  if (epoch < 0) return 0;
+  mustBeTask(task);
+  mustHave(["ratings", "made"], rows, "what the device stores", "pass what client.read() returned");
+  if (whole("epoch", epoch) < 0) return 0;
   if (isGrowing(task)) return countInBlocks(task, rows, epoch);
   const made = madeIn(rows, task, epoch);
   if (task.hidesPresence) return made.size > 0 ? 0 : cellsOf(task);
-  return changed(pastOf(rows, task.question), made).length;
+  return changed(historyOf(rows, task.question), made).length;
 }
 
 /**
@@ -72,7 +75,7 @@ export function madeIn({ made }, { question }, epoch) {
 
 /**
  * Return indices and levels that differ from the last report and may be reported in this epoch.
- * @param {Past} past
+ * @param {History} past
  * @param {Made} made
  */
 function changed({ levels, last }, made) {
@@ -87,7 +90,7 @@ function changed({ levels, last }, made) {
  *
  * If the limit does not allow another draw, the remaining ratings are refused and `answers` has the
  * reasons. Items are processed in index order.
- * @param {Past} past
+ * @param {History} past
  * @param {Answers} answers
  * @param {Made} made
  * @returns {(readonly Cell[])[]}
@@ -109,7 +112,7 @@ export function dueRated({ levels, last }, answers, made) {
  * cover all of it. In later reports a cell that the limit does not cover repeats its last answer
  * through that channel. Whether a report is sent, and its shape, therefore never depend on the
  * ratings.
- * @param {Past} past `last`: reported through the channel
+ * @param {History} past `last`: reported through the channel
  * @param {Answers} answers
  * @param {Made} made
  * @param {readonly number[]} places

@@ -1,7 +1,7 @@
 /** Ledger entries per rated item: the value, its answers, and whether a report is still waiting. */
 
 import { UNRATED } from "../documents/channel.js";
-import { pastOf } from "./due.js";
+import { historyOf } from "./due.js";
 
 /** @typedef {import("../store.js").Answer} Answer */
 
@@ -20,7 +20,7 @@ import { pastOf } from "./due.js";
  * @returns {Entry[]}
  */
 export function entriesOf(task, rows) {
-  const { levels, last } = pastOf(rows, task.question);
+  const { levels, last } = historyOf(rows, task.question);
   const answers = [...rows.answers, ...rows.blocks].filter(
     (answer) => answer.task === task.question,
   );

@@ -1,5 +1,6 @@
 /** The ledger: a user's lifetime spending and remaining budget, in integer nano-epsilon. */
 
+import { mustBe } from "../arguments.js";
 import { decimal, shortest } from "../documents/decimals.js";
 import { BudgetError, RequestError } from "../errors.js";
 
@@ -30,6 +31,7 @@ export function nano(epsilon) {
  * @returns {string}
  */
 export function nats(amount) {
+  mustBe("bigint", amount, "an amount of nano-epsilon", "write it as a bigint, as in 1n");
   return shortest({ units: amount, places: 9 });
 }
 

@@ -2,7 +2,7 @@
 
 import { Answers } from "./answers.js";
 import { drawBlock, dueBlocks, isGrowing, reserve } from "./blocks.js";
-import { dueRated, dueSlots, madeIn, pastOf } from "./due.js";
+import { dueRated, dueSlots, madeIn, historyOf } from "./due.js";
 import { generation } from "../documents/catalogue.js";
 import { key } from "../documents/hashing.js";
 import { blockReportId, person, reportId } from "./pseudonym.js";
@@ -43,7 +43,7 @@ export async function round(owner, rows, task, channel, epoch, words) {
   const made = madeIn(rows, task, epoch);
   const through = rows.reported.filter((one) => one.channel === channel.id);
   const known = task.hidesPresence ? { ...rows, reported: through } : rows;
-  const past = pastOf(known, task.question);
+  const past = historyOf(known, task.question);
   const reports = task.hidesPresence
     ? dueSlots(past, answers, made, await asked(task, me))
     : dueRated(past, answers, made);
@@ -75,7 +75,7 @@ async function blockRound(rows, task, channel, signed, ledger, words) {
   const { question } = task;
   const { epoch } = signed;
   const spent = spentOf(reserve(task, channel, rows, ledger));
-  const { levels, last } = pastOf(rows, question);
+  const { levels, last } = historyOf(rows, question);
   /** @type {import("../store.js").BlockAnswer[]} */
   const drawn = [];
   /** @type {Outgoing[]} */

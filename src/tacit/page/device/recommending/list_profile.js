@@ -5,6 +5,8 @@
  * the same digits.
  */
 
+import { mustHave, whole } from "../arguments.js";
+import { RequestError } from "../errors.js";
 import { vector, weightsOf } from "../documents/list_model.js";
 import { requireKnown } from "./profile.js";
 
@@ -18,12 +20,17 @@ export class ListProfile {
   #own;
 
   /**
-   * Items outside the model are ignored. Throws `RequestError` if all items are outside the model.
+   * Ids are matched as strings. Items outside the model are ignored. Throws `RequestError` for
+   * another kind of model, if `ownItems` is not a list of ids, and if all are outside the model.
    * @param {ListModel} model
    * @param {Iterable<Item>} ownItems
    */
   constructor(model, ownItems) {
-    const places = new Map(model.items.map((item, place) => [item, place]));
+    const remedy = "pass what fetchModel returned, and an item model to Profile";
+    mustHave(["popularity", "items"], model, "a list model", remedy);
+    if (typeof ownItems === "string" || !(Symbol.iterator in Object(ownItems)))
+      throw new RequestError("Expected a list of item ids; pass an array, as in [7, 12].");
+    const places = new Map(model.items.map((item, place) => [String(item), place]));
     this.#items = model.items;
     this.#hidden = model.hidden;
     const own = [...ownItems];
@@ -38,11 +45,13 @@ export class ListProfile {
   /**
    * Return the n best items that are neither the user's nor hidden, with scores, best first. Ties are in
    * the model's item order. Scores are for ranking only and are not ratings. A user without items
-   * gets an empty list from a model without popularity, which scores all items alike.
+   * gets an empty list from a model without popularity, which scores all items alike. Throws
+   * `RequestError` for another n than an integer of at least 0.
    * @param {number} [n]
    * @returns {{ item: Item, score: number }[]}
    */
   recommend(n = 10) {
+    whole("n", n, 0);
     if (this.#own.length === 0 && this.scores.every((score) => score === 0)) return [];
     const excluded = new Set([...this.#own, ...this.#hidden]);
     return this.#items
@@ -93,10 +102,11 @@ function dot(a, b) {
 
 /**
  * Return the distinct indices of known items, ascending: results do not depend on the input order.
- * @param {ReadonlyMap<Item, number>} places
+ * @param {ReadonlyMap<string, number>} places
  * @param {Iterable<Item>} items
  * @returns {number[]}
  */
 function knownPlaces(places, items) {
-  return [...new Set(items)].flatMap((item) => places.get(item) ?? []).sort((a, b) => a - b);
+  const ids = new Set(Array.from(items, String));
+  return [...ids].flatMap((item) => places.get(item) ?? []).sort((a, b) => a - b);
 }

@@ -1,5 +1,6 @@
 /** On-device recommendations from the user's true ratings, which never leave the device. */
 
+import { mustBe, mustHave, whole } from "../arguments.js";
 import { DataError, RequestError } from "../errors.js";
 import { scores } from "./exposure.js";
 import { ordinalRow, expected, linearRow, theta } from "./solve.js";
@@ -28,18 +29,21 @@ export class Profile {
   #known;
 
   /**
-   * Ratings of items outside the model are ignored.
-   * Throws `RequestError` for a rating off the model's scale, and if all items are outside the
-   * model. The constructor and all methods throw `DataError` if a result is not finite.
+   * Ids are matched as strings. Ratings of items outside the model are ignored. Throws
+   * `RequestError` for another kind of model, for a rating off the model's scale, and if all items
+   * are outside the model. The constructor and all methods throw `DataError` if a result is not finite.
    * @param {ItemModel} model
    * @param {ReadonlyMap<Item, number>} ratings
    */
   constructor(model, ratings) {
+    const remedy = "pass what fetchModel returned, and a list model to ListProfile";
+    mustHave(["draws", "scale"], model, "an item model", remedy);
+    mustBe(Map, ratings, "a Map of ratings by item id", "write new Map([[7, 5]])");
     if ([...ratings.values()].some((rating) => !model.scale.values.includes(rating))) {
       throw new RequestError(`A rating is not on the model's scale ${model.scale.text}.`);
     }
     this.#model = model;
-    this.#places = new Map(model.items.map((item, place) => [item, place]));
+    this.#places = new Map(model.items.map((item, place) => [String(item), place]));
     this.#known = knownPlaces(this.#places, ratings);
     requireKnown(ratings.size, this.#known.length);
     /** The user's row under each draw, bias first. As confidential as the ratings. */
@@ -54,7 +58,7 @@ export class Profile {
    * @returns {number}
    */
   predict(item) {
-    const place = this.#places.get(item);
+    const place = this.#places.get(String(item));
     return this.#rating(place, this.#mean(place));
   }
 
@@ -65,12 +69,14 @@ export class Profile {
    *
    * `rankBy`: "gain", the expected gain of showing an item, or "rating". Default: "gain" if the
    * model has an exposure. Equal exposures of all items leave the order to ratings. Throws
-   * `RequestError` for another value, and for "gain" without an exposure.
+   * `RequestError` for another value, for "gain" without an exposure, and for another n than an
+   * integer of at least 0.
    * @param {number} [n]
    * @param {"gain" | "rating" | null} [rankBy]
    * @returns {{ item: Item, score: number }[]}
    */
   recommend(n = 10, rankBy = null) {
+    whole("n", n, 0);
     const means = this.#model.items.map((_, place) => this.#mean(place));
     const ratings = means.map((mean, place) => this.#rating(place, mean));
     const order = this.#byGain(rankBy) ? this.#gains(ratings) : ratings;
@@ -181,14 +187,14 @@ function refuseNone(value) {
 
 /**
  * Return indices and ratings of known items, by index: results do not depend on the input order.
- * @param {ReadonlyMap<Item, number>} places
+ * @param {ReadonlyMap<string, number>} places
  * @param {ReadonlyMap<Item, number>} ratings
  * @returns {(readonly [number, number])[]}
  */
 function knownPlaces(places, ratings) {
   return [...ratings]
     .flatMap(([item, rating]) => {
-      const place = places.get(item);
+      const place = places.get(String(item));
       return place === undefined ? [] : [/** @type {const} */ ([place, rating])];
     })
     .sort(([a], [b]) => a - b);

@@ -1,5 +1,6 @@
 /** The newest published model, verified against its address. */
 
+import { mustHave } from "../arguments.js";
 import { CertificateError, DataError } from "../errors.js";
 import { address } from "../documents/hashing.js";
 import { fromBytes } from "../documents/item_model.js";
@@ -11,11 +12,13 @@ import * as listModel from "../documents/list_model.js";
 /**
  * Fetch the newest model, or null if none is published yet. Throws `CertificateError` if the bytes
  * do not match the address, and `DataError` if the model is malformed or for another rating scale.
- * @param {import("../sending/collector.js").Collector} collector
+ * @param {Pick<import("../sending/collector.js").Collector, "newestModel" | "model">} collector
  * @param {import("../documents/task.js").Task} task
  * @returns {Promise<ItemModel | ListModel | null>}
  */
 export async function fetchModel(collector, task) {
+  mustHave(["newestModel"], collector, "a collector", "pass new Collector()");
+  mustHave(["address", "scale"], task, "a task", "pass what fetchTask returned");
   const newest = await collector.newestModel(task.address);
   if (newest === null) return null;
   const bytes = await collector.model(newest);

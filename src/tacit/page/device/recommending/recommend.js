@@ -1,5 +1,6 @@
 /** Recommendations for one user from a published item model or list model. */
 
+import { mustBe, mustHave, whole } from "../arguments.js";
 import { ListProfile } from "./list_profile.js";
 import { Profile } from "./profile.js";
 
@@ -11,14 +12,17 @@ import { Profile } from "./profile.js";
  * Return the n best items that the user has not rated, best first. `score` is a predicted rating
  * under an item model, and for ranking only under a list model. Empty without a model.
  *
- * Throws what `Profile` throws.
+ * Throws what `Profile` and `ListProfile` throw, and `RequestError` for another n than an integer.
  * @param {Pick<import("../documents/task.js").Task, "items">} task
  * @param {ItemModel | ListModel | null} model
  * @param {ReadonlyMap<number, string>} levels the user's ratings, by catalogue index
  * @param {number} n
  * @returns {{ item: Item, score: number }[]}
  */
-export function recommend({ items }, model, levels, n) {
+export function recommend(task, model, levels, n) {
+  const { items } = mustHave(["items"], task, "a task", "pass what fetchTask returned");
+  mustBe(Map, levels, "the user's ratings", "pass levels of client.history(task)");
+  whole("n", n, 0);
   if (model === null) return [];
   const ratings = new Map(
     [...levels].flatMap(([place, level]) => {
@@ -35,5 +39,5 @@ export function recommend({ items }, model, levels, n) {
  * @returns {model is ListModel}
  */
 export function isList(model) {
-  return "popularity" in model;
+  return "popularity" in mustHave([], model, "a model", "pass what fetchModel returned");
 }

@@ -1,6 +1,8 @@
-/** HTTP client of the collector: same origin, no cookies, no referrer. */
+/** HTTP client of the collector: one origin, no cookies, no referrer. */
 
-import { DataError, TacitError } from "../errors.js";
+import { mustBe, options } from "../arguments.js";
+import { isOrigin } from "../documents/origin.js";
+import { DataError, RequestError, TacitError } from "../errors.js";
 import { firstTask, LONGEST, newestModel, problemOf } from "./replies.js";
 
 /** @typedef {import("../documents/hashing.js").Bytes} Bytes */
@@ -14,6 +16,7 @@ import { firstTask, LONGEST, newestModel, problemOf } from "./replies.js";
 
 /** @type {RequestInit} */
 export const QUIET = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
+const REMEDY = "write new Collector({ origin: location.origin })";
 export const REDIRECT = 300; // stands for all redirects: a browser hides the status
 const MOST_WAIT = 86_400; // maximum Retry-After in seconds
 const [LONGEST_TASK, LONGEST_MODEL] = [1 << 24, 1 << 28]; // bytes
@@ -24,18 +27,23 @@ export class Collector {
   #fetch;
 
   /**
-   * `origin`: the origin of the page, and the only one that it contacts. `place`: the origin with
-   * the path of the page.
-   * @param {Fetch} [fetch]
-   * @param {string} [origin]
-   * @param {string} [place]
+   * `origin`: the origin of the collector, the only one that it contacts. Default: that of the page
+   * or worker. `place`: the origin with the path under which the collector is served. Default: the
+   * folder of the page, or a given origin. Throws `RequestError` for another option, and on a server
+   * without an origin.
+   * @param {{ readonly origin?: string, readonly place?: string, readonly fetch?: Fetch }} [given]
    */
-  constructor(
-    fetch = (...request) => globalThis.fetch(...request),
-    origin = globalThis.location?.origin ?? "",
-    place = globalThis.location ? new URL(".", globalThis.location.href).href.slice(0, -1) : "",
-  ) {
-    this.#fetch = fetch;
+  constructor(given = {}) {
+    options(["origin", "place", "fetch"], given, "the options of a collector", REMEDY);
+    const { location } = globalThis;
+    const { origin = location?.origin, place = given.origin ?? folderOf(location) } = given;
+    const { fetch = (...request) => globalThis.fetch(...request) } = given;
+    if (!isOrigin(mustBe("string", origin, "the origin of a collector", REMEDY)))
+      throw new RequestError(`${origin} is not an origin of http or https; ${REMEDY}.`);
+    mustBe("string", place, "the place of a collector", "write the origin and a path");
+    if (place !== origin && (!place.startsWith(`${origin}/`) || place.endsWith("/")))
+      throw new RequestError(`place must be ${origin} with a path such as /films, got ${place}.`);
+    this.#fetch = mustBe("function", fetch, "a function such as fetch", "leave it out");
     this.origin = origin;
     this.place = place;
   }
@@ -133,6 +141,14 @@ export class Collector {
       throw new TacitError("The collector cannot be reached; try again later.");
     }
   }
+}
+
+/**
+ * Return the address of a page without its last part.
+ * @param {Location | undefined} location
+ */
+function folderOf(location) {
+  return location === undefined ? "" : new URL(".", location.href).href.slice(0, -1);
 }
 
 /** @param {Response} answer */

@@ -1,5 +1,6 @@
 /** The provider's current task, verified against its address. */
 
+import { mustHave } from "../arguments.js";
 import { loads } from "../documents/task.js";
 
 /**
@@ -8,6 +9,7 @@ import { loads } from "../documents/task.js";
  * @returns {Promise<import("../documents/task.js").Task>}
  */
 export async function fetchTask(collector) {
+  mustHave(["firstTask"], collector, "a collector", "pass new Collector()");
   const address = await collector.firstTask();
   return loads(await collector.task(address), address);
 }

@@ -81,7 +81,8 @@ export class ShuffledClient {
     this.#store = store;
     this.#shuffler = new Shuffler(shuffler, token, world.fetch);
     this.#provider = origin;
-    this.#models = new Collector(world.fetch, origin, href.replace(/\/+$/, ""));
+    const place = href.replace(/\/+$/, "");
+    this.#models = new Collector({ origin, place, ...(world.fetch && { fetch: world.fetch }) });
     this.#policy = limitsOf(policy);
     this.#limit = nano(lifetime);
     this.#clock = world.clock ?? (() => Date.now() / 1000);
