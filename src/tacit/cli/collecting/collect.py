@@ -48,6 +48,13 @@ def collect(
             "PostgreSQL. [next to the SQLite file]"
         ),
     ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Another origin whose pages may act as devices, such as "
+            "https://www.films.example. Repeatable. [this origin alone]"
+        ),
+    ] = None,
     log_json: Annotated[
         bool, typer.Option("--log-json", help="Write log lines as JSON instead of text.")
     ] = False,
@@ -81,8 +88,12 @@ def collect(
         tacit collect --db postgresql://localhost/tacit --task task.json --publish models
     """
     from tacit.labels.on_request import served
+    from tacit.wire.origin import FORM, is_origin
     from tacit.wire.tasks.loading import loads
 
+    for origin in allow_origin or []:
+        if not is_origin(origin):
+            raise RequestError(f"--allow-origin must be {FORM}, got {origin}.")
     try:
         from tacit.collector.http import logs
         from tacit.collector.http.app import application
@@ -110,5 +121,12 @@ def collect(
         options.notice(f"The clock is trusted: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.")
     where = f"http://{host}:{listener.getsockname()[1]}"
     options.notice(f"Collecting {tasks[0].name} on {where}, task {tasks[0].address}")
-    app = application(held, tasks, published=published, enrolment=enrolment, label=served)
+    app = application(
+        held,
+        tasks,
+        published=published,
+        enrolment=enrolment,
+        label=served,
+        origins=allow_origin or (),
+    )
     serve(app, listener)

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tacit.collector.http.admission import Admission
 from tacit.collector.http.erasing import Erasing
 from tacit.collector.http.metrics import Metrics, State
-from tacit.collector.http.middleware import Middleware
+from tacit.collector.http.middleware import CrossOrigin, Middleware
 from tacit.collector.http.upload import UploadHandler
 from tacit.collector.ingest import problems, retention
 from tacit.collector.ingest.enrolment import Enrolment
@@ -297,14 +297,16 @@ def application(
     published: PublishedModels | None = None,
     enrolment: Enrolment | None = None,
     label: MakeLabel | None = None,
+    origins: Sequence[str] = (),
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
     """Return the application over a store.
 
     `store`: an address for `open_store`, a function that opens one, or the opened components.
-    `label`: renders the page with a task's guarantee, which the collector's page links to. `clock`:
-    Unix seconds. `monotonic`: seconds since any moment.
+    `label`: renders the page with a task's guarantee, which the collector's page links to.
+    `origins`: other origins whose pages may act as devices. `clock`: Unix seconds. `monotonic`:
+    seconds since any moment.
     """
 
     def open_components() -> Opened:
@@ -320,7 +322,8 @@ def application(
         lifespan=collector.lifespan,
         exception_handlers=EXCEPTION_HANDLERS,
     )
-    return Middleware(collector.upload, app)
+    answering = Middleware(collector.upload, app)
+    return CrossOrigin(answering, origins) if origins else answering
 
 
 def _problem(request: Request, error: Exception) -> Response:

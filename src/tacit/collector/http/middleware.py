@@ -1,10 +1,11 @@
-"""Outermost layer of the collector: dispatch of uploads, and security headers for the rest."""
+"""Outermost layers of the collector: other origins, dispatch of uploads, and security headers."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
 
 from starlette.datastructures import MutableHeaders
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = {
@@ -19,6 +20,8 @@ POLICY = {
 """Same origin only, no framing, no MIME sniffing."""
 
 
+PREFLIGHT_SECONDS = 7200
+"""Seconds for which a browser remembers what another origin may do."""
 REPORTS = re.compile(r"/v1/tasks/([^/]+)/reports")
 
 
@@ -59,6 +62,43 @@ def task_of(path: str) -> str | None:
     """Return the task that accepts uploads at this path, None if none."""
     match = REPORTS.fullmatch(path)
     return match[1] if match else None
+
+
+class CrossOrigin:
+    """Lets pages of listed origins use the API under `/v1/`, without cookies.
+
+    The device of such a page answers tasks of this collector's origin. A browser does not let the
+    pages of any other site read a response.
+    """
+
+    def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
+        self._app = app
+        self._listed = CORSMiddleware(
+            app,
+            allow_origins=origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type"],
+            expose_headers=["Retry-After"],
+            max_age=PREFLIGHT_SECONDS,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith("/v1/"):
+            await self._listed(scope, receive, _varying(send))
+        else:
+            await self._app(scope, receive, send)
+
+
+def _varying(send: Send) -> Send:
+    # Shared caches must not answer one origin with a response to another.
+    async def varied(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            if "origin" not in headers.get("vary", "").lower():
+                headers.add_vary_header("Origin")
+        await send(message)
+
+    return varied
 
 
 def _with_policy(send: Send) -> Send:
