@@ -61,8 +61,9 @@ package: .venv/ready  ## the three wheels: built, installed where nothing else i
 	sed -n '/^```python$$/,/^```$$/{/^```/!p}' README.md | (cd dist && time env/bin/python -)
 	cd dist && env/bin/tacit list channels && env/bin/tacit paper --help
 
-npm: .venv/ready $(MODULES)  ## the page's device as a package for npm, in dist/; published nowhere
+npm: .venv/ready $(MODULES)  ## the page's device and consent element as packages for npm, in dist/; published nowhere
 	$(NODE) npm/pack.js dist
+	$(NODE) npm/consent/pack.js dist
 
 bench: .venv/ready  ## speed beside the peers; see benchmarks/README.md
 	$(BIN)/python benchmarks/peers.py

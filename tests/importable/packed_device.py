@@ -1,4 +1,4 @@
-"""The page's device packed for npm in two packages, and installed where nothing else is."""
+"""The page's device and consent element packed for npm, and installed where nothing else is."""
 
 import subprocess
 from pathlib import Path
@@ -23,14 +23,14 @@ def node(*command: object, cwd: Path) -> str:
     return ran.stdout
 
 
-def packed(into: Path) -> list[Path]:
+def packed(into: Path, script: str = "npm/pack.js") -> list[Path]:
     """The files that would be published, the device first and that of shuffled tasks second."""
     assert MODULES.exists(), "`make check` installs the compiler and the bundler"
-    node(ROOT / "npm" / "pack.js", into, cwd=into)
-    return [path for name in PACKAGES for path in into.glob(f"{name}-[0-9]*.tgz")]
+    node(ROOT / script, into, cwd=into)
+    return sorted(into.glob("*.tgz"))
 
 
-def install(tarballs: list[Path], folder: Path) -> None:
+def install(folder: Path, *tarballs: Path) -> None:
     """Installs packages in an empty folder, from the files alone."""
     assert not list(folder.iterdir())
     quiet = ("--offline", "--no-audit", "--no-fund", "--cache", folder / ".npm")

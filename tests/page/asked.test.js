@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { countDue } from "../../src/tacit/page/device/answering/due.js";
 import { UNRATED } from "../../src/tacit/page/device/documents/channel.js";
 import { fatesOf } from "../../src/tacit/page/view/fate.js";
-import { middleOf, surest } from "../../src/tacit/page/view/choices.js";
-import { sharesOf } from "../../src/tacit/page/view/noise.js";
+import { middleOf, surest } from "../../src/tacit/page/view/consent/choices.js";
+import { sharesOf } from "../../src/tacit/page/view/consent/noise.js";
 import {
   agreeInWords,
   contractInWords,
@@ -15,10 +15,6 @@ import {
 } from "../../src/tacit/page/view/words/contract.js";
 import { budgetInWords } from "../../src/tacit/page/view/words/sent.js";
 import { chance, device, example, itemAt } from "./world.js";
-
-globalThis.document = /** @type {Document} */ (
-  /** @type {unknown} */ ({ documentElement: { lang: "en-GB" } })
-);
 
 for (const plan of ["rated", "catalogue", "sample:3"]) {
   test(`${plan}: as many answers are due as a sync gives, and then none`, async () => {

@@ -8,9 +8,6 @@ import { address } from "../../src/tacit/page/device/documents/hashing.js";
 import { loads } from "../../src/tacit/page/device/documents/task.js";
 import { contractInWords } from "../../src/tacit/page/view/words/contract.js";
 
-// The page writes numbers in its own language.
-Object.assign(globalThis, { document: { documentElement: { lang: "en" } } });
-
 for await (const line of createInterface({ input: process.stdin })) {
   const document = Uint8Array.from(Buffer.from(line, "base64"));
   const task = await loads(document, await address(document));

@@ -35,12 +35,15 @@ const said = (value) =>
 
 SHOWN = """() => {
   const found = [document.title];
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode())
-    if (!texts.currentNode.parentElement.closest("noscript, .mark, .address, .code, #name"))
-      found.push(texts.currentNode.data);
-  for (const name of ["aria-label", "title", "placeholder", "alt"])
-    for (const one of document.querySelectorAll(`[${name}]`)) found.push(one.getAttribute(name));
+  const shadows = [...document.querySelectorAll("*")].flatMap((one) => one.shadowRoot ?? []);
+  for (const root of [document.body, ...shadows]) {
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode())
+      if (!texts.currentNode.parentElement.closest("noscript, .mark, .address, .code, #name"))
+        found.push(texts.currentNode.data);
+    for (const name of ["aria-label", "title", "placeholder", "alt"])
+      for (const one of root.querySelectorAll(`[${name}]`)) found.push(one.getAttribute(name));
+  }
   return found.map((text) => text.trim()).filter(Boolean);
 }"""
 """All that the page says, closed parts and spoken names too, but its own name, the task's and the
@@ -48,14 +51,17 @@ user's reference code."""
 
 ASKEW = """() => {
   const root = document.documentElement;
-  const boxes = [...document.querySelectorAll("body *")]
+  const inside = (root) => [...root.querySelectorAll("*")]
+    .flatMap((one) => [one, ...(one.shadowRoot ? inside(one.shadowRoot) : [])]);
+  const boxes = inside(document.body)
     .filter((one) => one.checkVisibility() && getComputedStyle(one).display !== "inline");
+  const roots = [root, ...boxes.filter((one) => one.dir !== "")];
   const places = (direction) => {
-    root.dir = direction;
+    for (const one of roots) one.dir = direction;
     return boxes.map((one) => one.getBoundingClientRect());
   };
   const [here, there] = [places("ltr"), places("rtl")];
-  root.dir = "ltr";
+  for (const one of roots) one.dir = "ltr";
   const far = (one, other) => Math.abs(one.left + other.right - root.clientWidth);
   return boxes.filter((_, k) => far(here[k], there[k]) > 1 || far(there[k], here[k]) > 1)
     .map((one) => one.outerHTML.slice(0, 100));

@@ -82,8 +82,7 @@ const CALLS = [
   ["rate(true)", () => mine.rate(task, world.itemAt(task, 0), true), "This rating is not on the scale 1:5:1."],
   ["history()", () => mine.history(), `Expected a task, got undefined; ${returned}`],
   ["referenceCode(address)", () => mine.referenceCode(task.address), `Expected a task, got string; ${returned}`],
-  ["countDue(client)", () => any.countDue(task, client, 0), "Expected what the device stores, got Client without ratings; pass what client.read() returned."],
-  ["countDue(7.5)", () => any.countDue(task, rows, 7.5), "epoch must be an integer, got 7.5."],
+  ["countDue(item)", () => mine.countDue(world.itemAt(task, 0)), `Expected a task, got string; ${returned}`],
   ["nats(1)", () => any.nats(1), "Expected an amount of nano-epsilon, got 1; write it as a bigint, as in 1n."],
   // Models and recommendations.
   ["recommend(n)", () => mine.recommend(5), `Expected a task, got 5; ${returned}`],

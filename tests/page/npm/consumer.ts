@@ -7,7 +7,6 @@ import {
   ListProfile,
   Profile,
   TacitError,
-  countDue,
   fetchModel,
   fetchTask,
   nats,
@@ -31,7 +30,7 @@ const model: ItemModel | ListModel | null = await fetchModel(collector, task);
 const best: { item: string | number; score: number }[] =
   recommend(task, model, (await client.history(task)).levels, 5);
 const same: { item: string | number; score: number }[] = await client.recommend(task);
-const due: number = await countDue(task, rows, 0);
+const due: number = await client.countDue(task);
 const spent: string = nats(rows.ledger[0]?.spent ?? 0n);
 export const said = [refused instanceof TacitError, best, same, due, spent, ListProfile, Profile];
 

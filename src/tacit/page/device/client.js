@@ -9,7 +9,7 @@ import { mustBe, mustBeTask, mustHave, options } from "./arguments.js";
 import { agreement, ownerOf } from "./answering/consent.js";
 import { secretWord } from "./answering/draw.js";
 import { channelOf } from "./answering/blocks.js";
-import { dueAgain, historyOf } from "./answering/due.js";
+import { countDue, dueAgain, historyOf } from "./answering/due.js";
 import { erasuresOf } from "./sending/erasing.js";
 import { BudgetError, RequestError } from "./errors.js";
 import { exported } from "./export.js";
@@ -177,6 +177,16 @@ export class Client {
    */
   async history(task) {
     return historyOf(await this.#store.read(), mustBeTask(task).question);
+  }
+
+  /**
+   * Return the number of answers due: `sync` draws this many if the lifetime limit allows it. For a
+   * task that is answered block by block, it is an average before the user agrees.
+   * @param {Task} task
+   */
+  async countDue(task) {
+    const epoch = wireTask.epoch(mustBeTask(task), this.#clock());
+    return countDue(task, await this.#store.read(), epoch);
   }
 
   /**

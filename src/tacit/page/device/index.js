@@ -1,6 +1,5 @@
 /** Public API of the npm package, for the pages of other sites. */
 
-export { countDue } from "./answering/due.js";
 export { nats } from "./answering/ledger.js";
 export { Client } from "./client.js";
 export { BudgetError, CertificateError, DataError, RequestError, TacitError } from "./errors.js";

@@ -1,4 +1,6 @@
-/** Formats of shares, numbers, durations and dates in the language of the document. */
+/** Formats of shares, numbers, durations and dates in the language of the texts. */
+
+import { LANGUAGE } from "./words/language.js";
 
 /** Format a share of one as a percentage. @param {number} share */
 export function percent(share) {
@@ -12,7 +14,7 @@ export function short(value) {
 
 /** @param {number} value an integer */
 export function grouped(value) {
-  return value.toLocaleString(document.documentElement.lang);
+  return value.toLocaleString(LANGUAGE);
 }
 
 /** Format a duration in its largest unit. @param {number} seconds */
@@ -24,7 +26,7 @@ export function duration(seconds) {
   ]);
   const [unit, size] = units.find(([, length]) => seconds >= length) ?? ["second", 1];
   const form = /** @type {const} */ ({ style: "unit", unit, unitDisplay: "long" });
-  return Math.round(seconds / size).toLocaleString(document.documentElement.lang, form);
+  return Math.round(seconds / size).toLocaleString(LANGUAGE, form);
 }
 
 /**
@@ -36,5 +38,5 @@ export function day({ epochSeconds }, moment) {
   /** @type {Intl.DateTimeFormatOptions} */
   const exact = epochSeconds < 86_400 ? { timeStyle: "short" } : {};
   const form = { dateStyle: /** @type {const} */ ("long"), ...exact };
-  return new Intl.DateTimeFormat(document.documentElement.lang, form).format(1000 * moment);
+  return new Intl.DateTimeFormat(LANGUAGE, form).format(1000 * moment);
 }

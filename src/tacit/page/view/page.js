@@ -1,9 +1,7 @@
 /** The page: rating, recommendations, consent, sending, ledger, export and erasure. */
 
 import { CatalogueView } from "./catalogue.js";
-import { Client } from "../device/client.js";
-import { Collector } from "../device/sending/collector.js";
-import { breathe, download, fill, fillPlaces, find, look, say } from "./dom.js";
+import { breathe, download, fill, fillPlaces, find, look, make, say } from "./dom.js";
 import { countDue, historyOf } from "../device/answering/due.js";
 import { sentence } from "../device/errors.js";
 import { fatesOf } from "./fate.js";
@@ -13,15 +11,18 @@ import { fetchModel } from "../device/recommending/published_model.js";
 import { fetchTask } from "../device/sending/first_task.js";
 import { bestOf, recommendationsView } from "./recommendations.js";
 import { SoFarView } from "./sofar.js";
-import { openStore } from "../device/store.js";
+import { openDevice } from "./opening.js";
 import * as wireTask from "../device/documents/task.js";
-import { TermsView } from "./terms.js";
+import { defineConsent } from "./consent/element.js";
 import { OFFER } from "./words/contract.js";
+import { DIRECTION, LANGUAGE } from "./words/language.js";
 import * as around from "./words/page.js";
 import * as words from "./words/sent.js";
 
 /** @typedef {import("../device/documents/task.js").Task} Task */
+/** @typedef {import("../device/client.js").Client} Client */
 /** @typedef {import("../device/client.js").SyncOutcome} SyncOutcome */
+/** @typedef {import("../device/sending/collector.js").Collector} Collector */
 /** @typedef {import("../device/store.js").Rows} Rows */
 
 const ENTRIES = 12;
@@ -32,8 +33,9 @@ class Page {
   #agreed = false;
   /** @type {CatalogueView | null} */
   #catalogue = null;
-  /** @type {TermsView | null} */
-  #terms = null;
+  /** @type {import("./consent/element.js").ConsentElement | null} */
+  #consent = null;
+  #declined = false;
   /** @type {SoFarView | null} */
   #soFar = null;
   #entries = ENTRIES;
@@ -69,7 +71,7 @@ class Page {
     await breathe();
     this.#catalogue = new CatalogueView(task, levels, (...said) => acted(() => this.#rate(...said)));
     fill("catalogue", this.#catalogue.view);
-    this.#terms = null;
+    this.#consent = null;
     find(last.size > 0 ? "rate" : "reports", HTMLElement).before(find("send", HTMLElement));
     if (owner && !this.#agreed) say("alert", around.ANEW);
     find("home", HTMLElement).hidden = false;
@@ -84,7 +86,7 @@ class Page {
     await this.refresh();
   }
 
-  /** @param {import("./terms.js").Terms} terms */
+  /** @param {import("./consent/terms.js").Terms} terms that the user chose */
   async #agree(terms) {
     if (this.#agreed) return;
     await this.client.accept(this.task, terms);
@@ -144,22 +146,40 @@ class Page {
       void this.refresh();
     };
     fill("ledger", ledgerView(task, rows, fates, this.#entries, more));
-    find("send", HTMLElement).hidden = !this.#agreed && due === 0;
+    find("send", HTMLElement).hidden = !this.#agreed && (due === 0 || this.#declined);
     say("send-title", this.#agreed ? words.SO_FAR : OFFER);
     const waits = rows.outbox.length > 0;
     find("sync", HTMLElement).hidden = !this.#agreed || (due === 0 && !waits);
     say("sync", words.sendInWords(due, waits));
     if (this.#agreed) await this.#showSoFar(rows, first);
-    else if (due > 0) this.#showTerms(rows, due);
+    else if (due > 0) this.#showConsent(rows, due);
   }
 
   /** @param {Rows} rows @param {number} due answers */
-  #showTerms({ owner: [owner] }, due) {
-    this.#terms ??= new TermsView(this.task, owner ? nats(owner.limit) : null, (terms) =>
-      acted(() => this.#agree(terms)),
-    );
-    fill("asked", this.#terms.view);
-    this.#terms.update(due);
+  #showConsent({ owner: [owner] }, due) {
+    this.#consent ??= this.#consentOf(owner ? nats(owner.limit) : null);
+    fill("asked", this.#consent);
+    this.#consent.due = due;
+  }
+
+  /** @param {string | null} lifetime limit that the user set for an earlier question */
+  #consentOf(lifetime) {
+    const made = make(/** @type {"div"} */ ("tacit-consent"), {
+      ...{ suggest: true, "adopt-styles": true },
+      "tacit-accept": (event) => {
+        const { detail } = /** @type {CustomEvent<import("./consent/terms.js").Terms>} */ (event);
+        void acted(() => this.#agree(detail));
+      },
+      "tacit-decline": () => void acted(() => this.#decline()),
+    });
+    return Object.assign(made, { task: this.task, due: 0, lifetime });
+  }
+
+  /** Leave the question out for the rest of this visit. */
+  async #decline() {
+    this.#declined = true;
+    await this.refresh();
+    find("rate-title", HTMLElement).focus();
   }
 
   /** @param {Rows} rows @param {string | undefined} first */
@@ -252,34 +272,13 @@ async function heard(work) {
   }
 }
 
-/**
- * Store the enrolment token of the address, and remove it from the address and the history.
- * @param {Client} client
- */
-async function register(client) {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (token === null) return;
-  await client.register(token);
-  history.replaceState(null, "", location.pathname);
-}
-
-/**
- * Return the name of the collector's database. Collectors at other paths of the same origin have
- * separate databases.
- * @param {Collector} collector
- */
-function storeOf({ origin, place }) {
-  return place === origin ? "tacit" : `tacit ${place}`;
-}
-
 /** @returns {Promise<void>} */
 async function begin() {
-  document.documentElement.lang = around.LANGUAGE;
-  document.documentElement.dir = around.DIRECTION;
+  document.documentElement.lang = LANGUAGE;
+  document.documentElement.dir = DIRECTION;
+  defineConsent();
   if (!isSecureContext) throw new Error(around.INSECURE);
-  const collector = new Collector();
-  const client = new Client({ store: await openStore(storeOf(collector)), collector });
-  await register(client);
+  const { client, collector } = await openDevice();
   const task = await fetchTask(collector);
   await breathe();
   const page = new Page(client, collector, task);

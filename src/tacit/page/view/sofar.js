@@ -1,6 +1,6 @@
 /** Summary after consent: answers sent, epsilon spent, and the result. */
 
-import { contractView } from "./contract.js";
+import { contractView } from "./consent/contract.js";
 import { channelOf } from "../device/answering/blocks.js";
 import { historyOf } from "../device/answering/due.js";
 import { left, nano, nats } from "../device/answering/ledger.js";
@@ -34,7 +34,7 @@ export class SoFarView {
       "div",
       {},
       make("dl", { class: "sofar" }, ...parts),
-      contractView(task),
+      contractView(task, ""),
     );
   }
 

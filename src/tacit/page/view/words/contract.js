@@ -22,6 +22,9 @@ export const LABEL = "Privacy label";
 export const BESIDES = ", with the results of simulated attacks.";
 export const EXACTLY = "The exact question";
 export const LIMITS = "Change the limit";
+export const SET_LIMIT = "Your limit";
+export const DECLINE = "Not now";
+export const MISSING = "Choose how much noise, and your lifetime limit, before you agree.";
 export const FREE = "Answers cost nothing.";
 
 /**

@@ -5,8 +5,6 @@ import { count, vocabulary } from "./nouns.js";
 
 /** @typedef {import("../../device/documents/task.js").Task} Task */
 
-export const LANGUAGE = "en-GB";
-export const DIRECTION = "ltr";
 export const NO_TASK = "Nothing can be sent.";
 export const INSECURE = "This page needs a secure connection (https) to store and hash data.";
 export const ANEW =

@@ -1,9 +1,9 @@
 /** Histogram of the noise: the channel's output distribution for one value, a column per value. */
 
-import { row, UNRATED } from "../device/documents/channel.js";
-import { make } from "./dom.js";
+import { row, UNRATED } from "../../device/documents/channel.js";
+import { make } from "../dom.js";
 
-/** @typedef {import("../device/documents/channel.js").Channel} Channel */
+/** @typedef {import("../../device/documents/channel.js").Channel} Channel */
 
 /**
  * Return the share of draws nearest to each value. "missing" is first if the channel has it.
@@ -34,7 +34,7 @@ export function noiseView(shares, value, most) {
     column.style.setProperty("--share", String(share / most));
     return column;
   });
-  return make("span", { class: "noise", "aria-hidden": "true" }, ...columns);
+  return make("span", { class: "noise", part: "noise", "aria-hidden": "true" }, ...columns);
 }
 
 /**

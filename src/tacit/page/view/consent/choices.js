@@ -1,12 +1,12 @@
 /** Choice of the noise level: how much each level reveals, in words and as a picture. */
 
-import { make } from "./dom.js";
-import { nano } from "../device/answering/ledger.js";
-import { choose } from "../device/documents/task.js";
+import { make } from "../dom.js";
+import { nano } from "../../device/answering/ledger.js";
+import { choose } from "../../device/documents/task.js";
 import { noiseView, sharesOf } from "./noise.js";
-import { choicesInWords, guessInWords, staysInWords, sureInWords } from "./words/contract.js";
+import { choicesInWords, guessInWords, staysInWords, sureInWords } from "../words/contract.js";
 
-/** @typedef {import("../device/documents/task.js").Task} Task */
+/** @typedef {import("../../device/documents/task.js").Task} Task */
 
 /**
  * Return the distinct epsilons that the task offers, ascending.
@@ -29,12 +29,13 @@ export function middleOf(task) {
 }
 
 /**
- * Return a group of radio buttons. The median is preselected.
+ * Return a group of radio buttons.
  * @param {Task} task
+ * @param {boolean} suggests whether the median is preselected
  * @param {(epsilon: string) => void} chosen
  * @returns {HTMLElement}
  */
-export function choicesView(task, chosen) {
+export function choicesView(task, suggests, chosen) {
   const truth = task.scale.levels.at(-1) ?? "";
   const offered = offeredBy(task);
   const pictures = offered.map((epsilon) => sharesOf(choose(task, epsilon), truth));
@@ -46,12 +47,12 @@ export function choicesView(task, chosen) {
       type: "radio",
       name: "noise",
       value: epsilon,
-      checked: epsilon === middleOf(task),
+      checked: suggests && epsilon === middleOf(task),
       change: () => chosen(epsilon),
     });
     return make(
       "label",
-      { class: "choice" },
+      { class: "choice", part: "choice" },
       input,
       make("span", { class: "name" }, names[k] ?? epsilon),
       make("strong", {}, sureInWords(surest(epsilon))),
@@ -59,7 +60,7 @@ export function choicesView(task, chosen) {
       make("span", { class: "quiet" }, staysInWords(task, truth, shares.get(truth) ?? 0)),
     );
   });
-  return make("fieldset", { class: "choices" }, make("legend", {}, guessInWords(task)), ...choices);
+  return make("fieldset", { class: "choices", part: "choices" }, make("legend", {}, guessInWords(task)), ...choices);
 }
 
 /**
