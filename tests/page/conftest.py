@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -37,15 +37,38 @@ def behind(collector: ASGIApp, site: Path) -> ASGIApp:
     return app
 
 
-class Provider:
+class Server:
+    """An application on a port of this machine, in a thread."""
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self.server = uvicorn.Server(configured(app, "127.0.0.1", port))
+        self.thread = threading.Thread(target=self.server.run)
+        self.thread.start()
+        while not self.server.started and self.thread.is_alive():
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        self.server.should_exit = True
+        self.thread.join()
+
+
+class Provider(Server):
     """A collector of one task on a port of its own, with a model of it already published where it
     asks for stars.
 
     The task is asked by its origin. `tokens`: who may send; everybody unless given. `site`: the
-    files of a site of its own, behind which the collector is.
+    files of a site of its own, behind which the collector is. `origins`: of other sites whose pages
+    may act as devices.
     """
 
-    def __init__(self, folder: Path, task: Task, *tokens: str, site: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        task: Task,
+        *tokens: str,
+        site: Path | None = None,
+        origins: Sequence[str] = (),
+    ) -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}/"
         self.task = task = replace(task, provider=self.url.rstrip("/"))
@@ -60,18 +83,9 @@ class Provider:
             published=self.models,
             enrolment=enrolment,
             label=served,
+            origins=origins,
         )
-        if site is not None:
-            app = behind(app, site)
-        self.server = uvicorn.Server(configured(app, "127.0.0.1", port))
-        self.thread = threading.Thread(target=self.server.run)
-        self.thread.start()
-        while not self.server.started and self.thread.is_alive():
-            time.sleep(0.01)
-
-    def stop(self) -> None:
-        self.server.should_exit = True
-        self.thread.join()
+        super().__init__(app if site is None else behind(app, site), port)
 
 
 @pytest.fixture
@@ -79,11 +93,24 @@ def provide(tmp_path: Path) -> Iterator[Callable[..., Provider]]:
     """Opens a provider of a given question."""
     opened: list[Provider] = []
 
-    def made(task: Task, site: Path | None = None) -> Provider:
-        opened.append(Provider(tmp_path, task, site=site))
+    def made(task: Task, site: Path | None = None, origins: Sequence[str] = ()) -> Provider:
+        opened.append(Provider(tmp_path, task, site=site, origins=origins))
         return opened[-1]
 
     yield made
+    for one in opened:
+        one.stop()
+
+
+@pytest.fixture
+def serve_files() -> Iterator[Callable[[Path, int], None]]:
+    """Serves the files of a site without a collector on a port."""
+    opened: list[Server] = []
+
+    def served(folder: Path, port: int) -> None:
+        opened.append(Server(Starlette(routes=[Mount("/", StaticFiles(directory=folder))]), port))
+
+    yield served
     for one in opened:
         one.stop()
 

@@ -1,0 +1,17 @@
+/** The device of the site: one client for all components, and what they show of it. */
+import { Client, Collector, fetchTask, openStore } from "tacit-device";
+
+export async function openDevice() {
+  const collector = new Collector();
+  const client = new Client({ store: await openStore(), collector });
+  const task = await fetchTask(collector);
+  return { client, task, hasConsent: await client.updateTask(task) };
+}
+
+/** Return what the site shows: the user's ratings, the answers due, and titles to recommend. */
+export async function shown({ client, task }) {
+  const { levels } = await client.history(task);
+  const best = levels.size === 0 ? [] : await client.recommend(task, 5);
+  const titles = best.map(({ item }) => task.titles[task.items.indexOf(item)]);
+  return { levels, titles, due: await client.countDue(task) };
+}
