@@ -108,6 +108,7 @@ def test_every_member_is_on_the_page_about_extending(member):
     assert f"`{member}`" in PAGES["how-to/extending.md"]
 
 
+@pytest.mark.long
 def test_the_example_on_the_front_page_is_short_and_runs_as_pasted():
     (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert sum(bool(line.strip()) for line in example.splitlines()) <= 12

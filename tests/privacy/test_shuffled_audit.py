@@ -50,9 +50,17 @@ def test_audit_of_the_certified_round_stays_below():
     ("mine", "other", "background"),
     [
         pytest.param([0, 1], [2, 3], DUMMIES * 4 // 5, id="a fifth of the dummies missing"),
-        pytest.param([0, 0], [2, 2], DUMMIES, id="own buckets with replacement"),
-        pytest.param([0, 1, 2], [3, 4, 5], DUMMIES, id="three messages, two certified"),
         pytest.param([0, 1], [2, 3], DUMMIES - FILLS, id="fills of others counted as noise"),
+        pytest.param(
+            [0, 0], [2, 2], DUMMIES, id="own buckets with replacement", marks=pytest.mark.long
+        ),
+        pytest.param(
+            [0, 1, 2],
+            [3, 4, 5],
+            DUMMIES,
+            id="three messages, two certified",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_audit_rejects_planted_bugs(mine, other, background):

@@ -168,7 +168,8 @@ def test_divergence_lies_between_two_fourier_transforms(mean, copies, epsilon):
 
 
 @pytest.mark.parametrize(
-    ("buckets", "messages", "background"), [(20_000, 10, 1_000_000), (2_000, 30, 2_000_000)]
+    ("buckets", "messages", "background"),
+    [(20_000, 10, 1_000_000), pytest.param(2_000, 30, 2_000_000, marks=pytest.mark.long)],
 )
 def test_bound_is_within_one_percent_of_a_monte_carlo(buckets, messages, background):
     """Exact multinomial counts. A loss above 0.99 epsilon is likelier than the bound at epsilon."""
