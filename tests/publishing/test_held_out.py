@@ -92,12 +92,6 @@ def test_the_gain_of_a_list_model_is_that_of_the_ranks():
     assert (errors > 0).all()
 
 
-def test_lists_of_protected_presence_have_no_gain():
-    model, popular = fit("ease", IMPLICIT), fit("popularity", IMPLICIT)
-    sent = reports(IMPLICIT, "catalogue", "2", 0)
-    assert held_out_gain(sent, lambda _: model, lambda _: popular) is None
-
-
 @pytest.mark.parametrize("plan", ["sample:60", "catalogue"])
 def test_these_tests_reject_noise_that_counts_as_ratings(plan, monkeypatch):
     model, popular = fit("mf", STARS, exposure=False), fit("global-mean", STARS, exposure=False)

@@ -55,7 +55,8 @@ def described(gain: Gain | None) -> str:
 
 
 def _flaws(learner: str, gain: Gain, last: Publication | None) -> Iterator[str]:
-    comparable = gain.unit == "discounted gain" or learner in NOISE_AWARE
+    of_lists = gain.unit != "squared error"
+    comparable = of_lists or learner in NOISE_AWARE
     figure = f"{gain.value:.4f} in {gain.unit} (standard error {gain.error:.4f})"
     if comparable and gain.value < -MARGIN * gain.error:
         yield (
@@ -64,7 +65,7 @@ def _flaws(learner: str, gain: Gain, last: Publication | None) -> Iterator[str]:
         )
     if last is None or last.gain is None or last.unit != gain.unit:
         return
-    both = comparable and (gain.unit == "discounted gain" or last.learner in NOISE_AWARE)
+    both = comparable and (of_lists or last.learner in NOISE_AWARE)
     if last.learner != learner and not both:
         return
     if gain.value < last.gain - MARGIN * hypot(gain.error, last.error or 0.0):

@@ -32,6 +32,7 @@ from tacit.models.evidence.evidence import hidden, reported
 from tacit.models.evidence.slot_reports import decode
 from tacit.models.lists.exclusion import reported_items
 from tacit.models.lists.interactions import presence_of
+from tacit.publishing.presence_gain import is_held_out_user, presence_gains
 from tacit.ratings import Codes, Mask
 from tacit.reports import Reports
 
@@ -57,7 +58,8 @@ BLOCK = 1 << 22
 class Gain:
     """Gain over popularity per held-out rating, and its standard error.
 
-    `unit`: "squared error" in squared units of the scale, or "discounted gain", 0 to 1. `users`:
+    `unit`: "squared error" in squared units of the scale, or "discounted gain" or "explained
+    presence", from 0 to 1. `users`:
     number of users whose reports were held out.
     """
 
@@ -70,10 +72,9 @@ class Gain:
 def held_out_gain(reports: Reports, fit: Fit, baseline: Fit) -> Gain | None:
     """Return the gain of `fit` over `baseline` on held-out reports.
 
-    Both are fitted to the other reports, and return either `Fitted` or `FittedLists`. None for
-    fewer than 30 users with held-out reports, for reports that show no rating, and for a top-N
-    model of protected presence: its lists on devices, from true items, are better than the lists
-    from reports, which could be worse than popularity.
+    Both are fitted to the other reports, and return either `Fitted` or `FittedLists`. For a top-N
+    model of protected presence, users are held out (`tacit.publishing.presence_gain`). None for
+    fewer than 30 users with held-out reports, and for reports that show no rating.
     """
     slots = reports if reports.plan != "catalogue" else with_unrated_slots(reports)
     test = is_held_out(slots)
@@ -85,7 +86,7 @@ def held_out_gain(reports: Reports, fit: Fit, baseline: Fit) -> Gain | None:
     present = debiased_presence(held)
     popular = baseline(training)
     if _ranks_only(popular) and hidden(held) is not None:
-        return None
+        return _presence_gain(reports, fit, baseline)
     model = fit(training)
     if isinstance(model, Fitted):
         gains, unit = _error_reduction(held, present, model, popular), "squared error"
@@ -94,6 +95,16 @@ def held_out_gain(reports: Reports, fit: Fit, baseline: Fit) -> Gain | None:
         held, present = held.where(some), present[some]
         gains, unit = _rank_gains(training, held, present, model, popular), "discounted gain"
     return _ratio(unit, held.users, gains, present)
+
+
+def _presence_gain(reports: Reports, fit: Fit, baseline: Fit) -> Gain | None:
+    if np.count_nonzero(is_held_out_user(reports)) < FEWEST_USERS:
+        return None
+    measured = presence_gains(reports, fit, baseline)
+    if measured is None:
+        return None
+    gains, items = measured
+    return _ratio("explained presence", np.arange(len(gains), dtype=np.int32), gains, items)
 
 
 def _ranks_only(model: Any) -> bool:

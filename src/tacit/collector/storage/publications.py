@@ -15,7 +15,7 @@ LONGEST = 1 << 24
 WHAT = "The record of published models"
 HIDDEN_FORMAT = "tacit-hidden-1"
 HIDDEN = "The list of hidden items"
-UNITS = ("squared error", "discounted gain")
+UNITS = ("squared error", "discounted gain", "explained presence")
 KEYS = ("model", "at", "learner", "reports", "unit", "gain", "error")
 
 

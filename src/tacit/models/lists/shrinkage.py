@@ -131,7 +131,15 @@ def shares(presence: PresenceMatrix) -> Doubles:
 def held_out_sums(
     presence: PresenceMatrix, popularity: Doubles, weights: WeightFactors, *, noisy_rows: bool
 ) -> HeldOutSums:
-    """Return the sums over the users of `presence`, from which nothing was fitted.
+    """Return the sums of `user_statistics` over the users."""
+    z = user_statistics(presence, popularity, weights, noisy_rows=noisy_rows)
+    return HeldOutSums(len(z), z.sum(0), z.T @ z)
+
+
+def user_statistics(
+    presence: PresenceMatrix, popularity: Doubles, weights: WeightFactors, *, noisy_rows: bool
+) -> Doubles:
+    """Return z of the users of `presence`, from which nothing was fitted; shape (users, 5).
 
     `popularity`: m, shape (items,). `noisy_rows`: whether scores are computed from debiased
     reports, as the provider does, instead of true rows.
@@ -150,10 +158,9 @@ def held_out_sums(
         diagonal = np.asarray(np.einsum("ik,ik->i", A @ inner, A) - d**2, np.float64)
         norms = (norms - squares(diagonal)) / together + presence.over_items(diagonal)
     mean = np.full(len(image), float(popularity @ popularity))
-    z = np.stack(
+    return np.stack(
         [presence.over_items(popularity), pairs / together, mean, with_mean, norms], axis=1
     )
-    return HeldOutSums(len(z), z.sum(0), z.T @ z)
 
 
 def chosen_blend(sums: HeldOutSums, thresholds: Thresholds) -> Blend:
