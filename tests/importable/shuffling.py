@@ -4,6 +4,7 @@ import threading
 import time
 from contextlib import closing, contextmanager
 from hashlib import sha256
+from urllib.request import urlopen
 
 import uvicorn
 from shuffled_tasks import CLOSES, PROVIDER, SHUFFLER
@@ -42,6 +43,12 @@ def served(app, port):
     finally:
         server.should_exit = True
         thread.join(20)
+
+
+def registered(task):
+    """The register that the shuffler of a task serves."""
+    with urlopen(f"{task.shuffler}/v1/register") as response:
+        return register.loads(response.read())
 
 
 class Clock:

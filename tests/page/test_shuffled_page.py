@@ -7,14 +7,13 @@ from functools import partial
 from hashlib import sha256
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 from list_models import drawn
 from playwright.sync_api import Browser, Page
 from processes import free_port
 from shuffled_tasks import item_task
-from shuffling import PROVIDER_TOKEN, Clock, served, wait_until
+from shuffling import PROVIDER_TOKEN, Clock, registered, served, wait_until
 
 import tacit
 from tacit.collector.ingest.enrolment import Enrolment
@@ -22,8 +21,6 @@ from tacit.device.list_profile import ListProfile
 from tacit.shuffler.app import application
 from tacit.shuffler.batch_files import messages_of
 from tacit.shuffler.task_key import TaskKey
-from tacit.wire.shuffled import register
-from tacit.wire.shuffled.register import Register
 
 pytestmark = pytest.mark.browser
 DEVICE = Path(tacit.__file__).parent / "page" / "device"
@@ -82,11 +79,6 @@ def opened(browser: Browser, task, clock, person) -> Page:
     settings = {"shuffler": task.shuffler, "provider": task.provider, "now": clock.now}
     page.evaluate(DEVICE_OF, settings | {"token": f"p{person}"})
     return page
-
-
-def registered(task) -> Register:
-    with urlopen(f"{task.shuffler}/v1/register") as response:
-        return register.loads(response.read())
 
 
 def publish(folder: Path, task, document: bytes) -> None:

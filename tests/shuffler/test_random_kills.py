@@ -1,6 +1,7 @@
-"""A shuffler that is killed at random loses no acknowledged bundle and releases one batch."""
+"""A shuffler and a provider that are killed at random lose nothing, and count nothing twice."""
 
 import random
+import subprocess
 import threading
 import time
 from hashlib import sha256
@@ -8,21 +9,31 @@ from hashlib import sha256
 import pytest
 from processes import CLI, ServerProcess, free_port
 from shuffled_tasks import PROVIDER, item_task
-from shuffling import POLICY, PROVIDER_TOKEN
+from shuffling import POLICY, PROVIDER_TOKEN, Clock, registered, served, wait_until
 
+from tacit.collector.ingest.enrolment import Enrolment
 from tacit.device.shuffled.client import ShuffledClient
 from tacit.device.transport import MOST_ANSWER
 from tacit.errors import DataError
+from tacit.shuffler.app import application
 from tacit.shuffler.batch_files import messages_of
+from tacit.shuffler.counts import load_counts
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.shuffled import register
 
 PEOPLE, SECONDS, MOST_SECONDS = 40, 60, 600
 
 
+KILLS = pytest.mark.parametrize(
+    "kills", [pytest.param(20, id="20"), pytest.param(100, id="100", marks=pytest.mark.full)]
+)
+
+
 @pytest.mark.long
+@KILLS
 @pytest.mark.parametrize("enough", [True, False])
-def test_killed_at_random(tmp_path, enough):
+def test_killed_at_random(tmp_path, enough, kills):
+    """No acknowledged bundle is lost, and one batch is released, if it has enough of them."""
     port, closes = free_port(), int(time.time()) + SECONDS
     task = item_task(
         key=TaskKey.generate().public, shuffler=f"http://127.0.0.1:{port}", closes=closes
@@ -46,17 +57,23 @@ def test_killed_at_random(tmp_path, enough):
     ]
     for device in devices:
         device.start()
-    kills = 0
-    while (result := _closing(server, task)) is None or kills < 20:
+    done = 0
+    while (result := _closing(server, task)) is None or done < kills:
         assert time.time() < closes + MOST_SECONDS
         time.sleep(random.random())
         server.kill()
         server.start()
-        kills += 1
+        done += 1
     for device in devices:
         device.join()
     headers = {"authorization": f"Bearer {PROVIDER_TOKEN}"}
-    status, batch = server.request("GET", f"/v1/tasks/{task.address}/batch", headers=headers)
+    path = f"/v1/tasks/{task.address}/batch"
+    status, batch = server.request("GET", path, headers=headers)
+    server.request("DELETE", path, headers=headers)
+    server.kill()
+    server.start()
+    assert server.request("GET", path, headers=headers)[0] == 410  # it is not computed again
+    assert _closing(server, task) == result
     server.stop()
     assert len(acknowledged) <= result.bundles <= people
     if not enough:
@@ -100,3 +117,67 @@ def _answer(task, token, closes, acknowledged, bodies):
             if outcome.stored or outcome.given_up:
                 return
             time.sleep(0.2)
+
+
+@pytest.mark.long
+@KILLS
+def test_counting_killed_at_random(tmp_path, kills):
+    """At every moment, the counts are complete on disk, or the key and the batch are."""
+    clock, port, key = Clock(), free_port(), TaskKey.generate()
+    task = item_task(key=key.public, shuffler=f"http://127.0.0.1:{port}")
+    folder, saved = tmp_path / "shuffler", tmp_path / "films.key"
+    batch, output = folder / f"{task.address}.batch", tmp_path / "counts.json"
+    (tmp_path / "films.json").write_bytes(task.document)
+    folder.mkdir()
+    tokens = [sha256(f"p{person}".encode()).hexdigest() for person in range(PEOPLE)]
+    provider = Enrolment([sha256(PROVIDER_TOKEN.encode()).hexdigest()], 1)
+    app = application(folder, [task], Enrolment(tokens, 1), provider, clock=clock, every=0.01)
+    command = [
+        *CLI, "shuffled", "count", tmp_path / "films.json", "--key", saved, "-o", output,
+        "--token", PROVIDER_TOKEN,
+    ]  # fmt: skip
+    with served(app, port):
+        for person in range(PEOPLE):
+            with ShuffledClient(
+                ":memory:", task.shuffler, PROVIDER, policy=POLICY, lifetime="50",
+                token=f"p{person}", clock=clock,
+            ) as device:  # fmt: skip
+                assert device.sync(task.items[: person % 9]).stored == 1
+        clock.now = task.closes
+        wait_until(lambda: task.address in registered(task).closed)
+        released = batch.read_bytes()
+        messages = messages_of(released)
+        expected = key.open(messages, task.address, task.round.buckets).counts
+        done, seconds = 0, None
+        while done < kills or seconds is None:
+            batch.write_bytes(released)
+            key.save(saved)
+            start = time.monotonic()
+            while not _is_counted(command, seconds):
+                done += 1
+                if output.exists():
+                    assert (load_counts(output).counts == expected).all()
+                else:
+                    assert TaskKey.load(saved).public == key.public
+                    assert batch.read_bytes() == released
+            counts = load_counts(output)
+            assert (counts.counts == expected).all()
+            assert counts.bundles == PEOPLE
+            assert not saved.exists()
+            assert not batch.exists()
+            output.unlink()
+            seconds = seconds or time.monotonic() - start
+
+
+def _is_counted(command, seconds):
+    """Count, and kill the process after a part of the seconds of a run. Return whether it ended."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        try:
+            _, notice = process.communicate(
+                timeout=None if seconds is None else 1.3 * seconds * random.random()
+            )
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return False
+    assert process.returncode == 0, notice
+    return True

@@ -6,7 +6,7 @@ copy on a disk.
 """
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -36,6 +36,8 @@ KEYS = ("format", "task", "bundles", "counts")
 LONGEST = 1 << 28
 """Most bytes of a file of counts."""
 CHUNK, SECONDS = 1 << 20, 60.0
+GONE = 410
+"""Status of a batch that was deleted."""
 BLOCK = 1 << 16
 """Messages of a batch in memory at a time."""
 RANGE = 1 << 22
@@ -68,6 +70,15 @@ def load_counts(path: Path) -> BucketCounts:
     if len(counts) != task.round.buckets:
         raise DataError(f"{path} must have {task.round.buckets} counts, got {len(counts)}.")
     return BucketCounts(task, strict.whole(fields, "bundles", WHAT), np.array(counts, np.int64))
+
+
+def counts_of(task: ShuffledTask, path: Path) -> BucketCounts | None:
+    """Return the counts of a task in a file, None if the file is absent, or is another one."""
+    try:
+        counts = load_counts(path)
+    except (FileNotFoundError, DataError, CertificateError):
+        return None
+    return counts if counts.task.address == task.address else None
 
 
 def open_batch(
@@ -236,19 +247,24 @@ class ShufflerSession:
                 raise DataError("The batch differs from the one in the register; try again.")
 
     def delete(self) -> None:
-        """Delete the batch at the shuffler. Raises `RequestError` if it refuses."""
-        self._request("DELETE", self._path).close()
+        """Delete the batch at the shuffler, if it is there.
+
+        Raises `RequestError` if the shuffler refuses.
+        """
+        self._request("DELETE", self._path, {GONE}).close()
 
     @property
     def _path(self) -> str:
         return f"/v1/tasks/{self._task.address}/batch"
 
-    def _request(self, method: str, path: str) -> Any:
+    def _request(self, method: str, path: str, allowed: Collection[int] = ()) -> Any:
         headers = {"authorization": f"Bearer {self._token}"}
         message = Request(self._task.shuffler + path, headers=headers, method=method)
         try:
             return self._open(message, timeout=SECONDS)
         except HTTPError as error:
+            if error.code in allowed:
+                return error
             with error:
                 raise RequestError(
                     f"The shuffler refuses the request (status {error.code})."

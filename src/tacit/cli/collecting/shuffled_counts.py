@@ -36,7 +36,8 @@ def count(
 
     The batch is downloaded from the shuffler, and compared with its public register. Copies of a
     message are counted once. When the counts are on disk, the key file is overwritten and deleted,
-    and the batch is deleted at the shuffler. Nothing can be opened afterwards.
+    and the batch is deleted at the shuffler. Nothing can be opened afterwards. After a crash, the
+    same command continues: it deletes what the counts on disk have made obsolete.
 
     Opening takes about 70 microseconds of CPU time per message. With --processes or Spark, ranges
     of the batch are opened at the same time. Spark's workers must be able to read the batch, which
@@ -51,7 +52,7 @@ def count(
     """
     from tacit.cli.engines import counting
     from tacit.experiments.results import writable
-    from tacit.shuffler.counts import ShufflerSession, open_batch
+    from tacit.shuffler.counts import ShufflerSession, counts_of, open_batch
     from tacit.shuffler.task_key import TaskKey, destroy
     from tacit.whole_files import write_whole
     from tacit.wire.shuffled.task import loads
@@ -59,7 +60,9 @@ def count(
     writable(output, read=(task, key, batch))
     with counting(engine, master, processes) as chosen:
         document = loads(task.read_bytes())
-        TaskKey.load(key)
+        counts = counts_of(document, output)
+        if counts is None:
+            TaskKey.load(key)
         session, content = None, batch
         if content is None:
             if token is None:
@@ -68,13 +71,15 @@ def count(
                 )
             content = output.with_name(output.name + ".batch")
             session = ShufflerSession(document, token)
-            closing = session.closing()
-            session.download(content, closing.batch)
-        counts = open_batch(content, document, key, chosen)
-    write_whole(output, counts.document)
-    destroy(key)
+        if counts is None:
+            if session is not None:
+                session.download(content, session.closing().batch)
+            counts = open_batch(content, document, key, chosen)
+            write_whole(output, counts.document)
+    if key.exists():
+        destroy(key)
     if session is not None:
-        content.unlink()
+        content.unlink(missing_ok=True)
         session.delete()
     options.notice(
         f"{output}: {counts.bundles:,} bundles, {int(counts.counts.sum()):,} messages. "
