@@ -3,6 +3,7 @@ them comes to. tests/page/hostile.js is its twin."""
 
 import base64
 from collections.abc import Callable
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
@@ -11,6 +12,7 @@ from tacit.errors import TacitError
 from tacit.wire import replies
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
+from tacit.wire.shuffled import register, task
 from tacit.wire.tasks.loading import loads
 
 Recipe = dict[str, Any]
@@ -74,6 +76,8 @@ READERS: dict[str, Callable[[bytes], Any]] = {
     "tasks": replies.first_task,
     "newest": replies.newest_model,
     "refusals": replies.refused,
+    "shuffled": lambda data: list(asdict(task.loads(data).certificate)["rounds"]),
+    "register": lambda data: register.loads(data).head,
 }
 
 

@@ -98,6 +98,16 @@ const READERS = {
 export async function verdict(kind, data) {
   const read = READERS[kind];
   if (read === undefined) throw new Error(`no reader of ${kind}`);
+  return verdictOf(read, data);
+}
+
+/**
+ * What another reader comes to.
+ * @param {(data: Uint8Array<ArrayBuffer>) => unknown} read
+ * @param {Uint8Array<ArrayBuffer>} data
+ * @returns {Promise<[string, unknown]>}
+ */
+export async function verdictOf(read, data) {
   try {
     return ["holds", await read(data)];
   } catch (error) {

@@ -22,12 +22,13 @@ from tacit.wire.item_model import ItemModel
 HERE = Path(__file__).parent
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 BASES = json.loads((HERE / "hostile.json").read_text(encoding="utf-8"))["bases"]
+SHUFFLED = json.loads((HERE / "shuffled.json").read_text(encoding="utf-8"))
 SEED = int(os.environ.get("TACIT_FUZZ_SEED", "1"))
 COUNTS = {
     "task": 9_000, "model": 15_000, "list": 10_000, "tasks": 3_000, "newest": 2_000,
-    "refusals": 5_000,
+    "refusals": 5_000, "shuffled": 3_000, "register": 3_000,
 }  # fmt: skip
-"""Documents of each kind: about a minute of work together."""
+"""Documents of each kind: some minutes of work together."""
 NAMED = {
     "task": ("task", "former", "sample"),
     "model": ("linear", "cells", "across"),
@@ -67,9 +68,29 @@ def page():
     page.node.wait(20)
 
 
+def shuffled(mutator, number):
+    good = [one["task"] for one in SHUFFLED["tasks"] if one["verdict"] == "holds"]
+    return mutator.text(good[number % len(good)], spaced=False)
+
+
+def register(mutator, number):
+    """Only the last line is changed: each contains the digest of the one before."""
+    held = [one["register"] for one in SHUFFLED["registers"] if one["verdict"] == "holds"]
+    good = [one for one in held if one]
+    *lines, last = good[number % len(good)].splitlines()
+    before = "".join(f"{line}\n" for line in lines).encode()
+    return before + mutator.text(last, spaced=number % 3 == 0) + b"\n"
+
+
+SHUFFLES = {"shuffled": shuffled, "register": register}
+
+
 def documents(kind, count):
     """So many of a kind: every base of it in turn."""
     mutator = Mutator(SEED)
+    if kind in SHUFFLES:
+        yield from (SHUFFLES[kind](mutator, number) for number in range(count))
+        return
     named = NAMED.get(kind, (kind,))
     for number in range(count):
         base = BASES[named[number % len(named)]]

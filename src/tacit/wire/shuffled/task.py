@@ -194,7 +194,8 @@ def loads(document: bytes, address: str | None = None) -> ShuffledTask:
         task = _task(fields)
         canonical = task.document
     except (RequestError, UnicodeEncodeError) as error:
-        raise DataError(f"The shuffled task is malformed: {str(error)[:200]}") from None
+        reason = str(error)[:400].removesuffix(".")
+        raise DataError(f"The shuffled task is malformed: {reason}.") from None
     if canonical != document:
         raise DataError("The shuffled task is not in the canonical form.")
     task.certificate.verify()
