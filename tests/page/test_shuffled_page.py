@@ -151,3 +151,11 @@ def test_a_bundle_is_in_the_store_before_it_is_sent_and_after_a_reload(browser, 
     assert sent[0] == sent[1]
     assert len(sent[0]) == task.bundle_bytes
     assert spent == task.certificate.replaced
+
+
+def test_without_the_file_of_the_worker_the_page_computes(browser, site, world):
+    task, clock, _ = world
+    (site[0] / "device" / "shuffled" / "worker.js").unlink()
+    page = opened(browser, task, clock, 0)
+    assert page.evaluate("device.sync([100])")["stored"] == 1
+    page.context.close()

@@ -2,7 +2,7 @@
  * Verification of a task and its certificate, and the draws and sealing of a bundle, in a worker.
  *
  * Both take longer than a page may be busy. A service worker and Node compute directly. So does a page
- * whose bundler has left out the file of the worker.
+ * that cannot load the worker, because its bundler has left out the file, or its policy forbids it.
  */
 
 import { CertificateError, DataError, RequestError } from "../errors.js";
@@ -38,11 +38,12 @@ export function background() {
 /**
  * @template T
  * @param {Request} request
- * @param {() => Promise<T>} direct what to do without the file of the worker
+ * @param {() => Promise<T>} direct what to do without a worker
  * @returns {Promise<T>}
  */
-function inWorker(request, direct) {
-  const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+async function inWorker(request, direct) {
+  const worker = opened();
+  if (worker === null) return direct();
   /** @type {Promise<T>} */
   const result = new Promise((resolve, reject) => {
     worker.onmessage = ({ data: { value, kind, message } }) => {
@@ -56,4 +57,13 @@ function inWorker(request, direct) {
   });
   worker.postMessage(request);
   return result.finally(() => worker.terminate());
+}
+
+/** Return the worker, null if its file is of another origin. */
+function opened() {
+  try {
+    return new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  } catch {
+    return null;
+  }
 }

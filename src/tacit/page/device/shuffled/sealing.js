@@ -7,6 +7,7 @@
  * sealed messages have 53 bytes: a bundle's length depends on the number of messages alone.
  */
 
+import { RequestError } from "../errors.js";
 import { drawBundle, pairBuckets } from "./bundle.js";
 import { ITEMS, SEALED_BYTES } from "./task.js";
 
@@ -45,8 +46,8 @@ export function sealedBundle(task, items, words) {
  * Return the messages, sealed to the key of the task at `address`, in the same order, one after
  * another.
  *
- * Sealing is randomized: a retry must send the bytes of the first call. Rejects for a key that is not
- * one of X25519.
+ * Sealing is randomized: a retry must send the bytes of the first call. Rejects with `RequestError`
+ * for a key that is not one of X25519, and in a browser without X25519.
  * @param {readonly number[]} messages buckets, of `drawBundle`
  * @param {Bytes} publicKey 32 bytes
  * @param {string} address
@@ -65,7 +66,7 @@ export function seal(messages, publicKey, address) {
  * @returns {Promise<Bytes>}
  */
 export async function sealWith(ephemeral, messages, publicKey, address) {
-  const recipient = await crypto.subtle.importKey("raw", publicKey, X25519, false, []);
+  const recipient = await recipientKey(publicKey);
   const context = await keySchedule(sealingInfo(address));
   const sealed = new Uint8Array(messages.length * SEALED_BYTES);
   for (let first = 0; first < messages.length; first += SLICE) {
@@ -90,6 +91,18 @@ export async function sealWith(ephemeral, messages, publicKey, address) {
  */
 export function sealingInfo(address) {
   return UTF8.encode(`tacit-shuffle-1\n${address}`);
+}
+
+/** @param {Bytes} publicKey */
+async function recipientKey(publicKey) {
+  try {
+    return await crypto.subtle.importKey("raw", publicKey, X25519, false, []);
+  } catch {
+    throw new RequestError(
+      `publicKey must be a key of X25519, which has 32 bytes, got ${publicKey.length} bytes, and the ` +
+        "browser must support X25519; update it.",
+    );
+  }
 }
 
 /** @returns {Promise<CryptoKeyPair>} */
