@@ -56,6 +56,15 @@ LISTS = fit("popularity", synthetic(60, 50, 1200, scale="there"))
 MODEL = item_model(BIAS)
 PROMISE = BIAS.guarantee.to_dict()
 URL = "https://films.example"
+
+
+class Splitter:
+    """As in scikit-learn."""
+
+    def split(self, rows):
+        yield [0], [1]
+
+
 NO_SCALE = "The rating scale '{}' is not of the form low:high:step, such as 1:5:1."
 NO_RATINGS = re.compile(
     "data must be a path, a polars or pandas frame, an Arrow .*, or Ratings, got "
@@ -160,6 +169,7 @@ WRONG = [
     (lambda: compare(MADE, models="mf", catalog=[1]), "compare has no option 'catalog'; did you mean catalogue?"),
     (lambda: compare(MADE, models="mf", held_out="x"), re.compile("compare has no option 'held_out'; it has channels, models, .*, split, .*, scale, .*, notify\\.$")),
     (lambda: one_run(fit, FRAME, "value", seed=1), "Expected `Ratings`, got DataFrame; pass the trainer's ratings without the canaries."),
+    (lambda: compare(MADE, models="mf", split=Splitter()), "split must be a name, got the splitter Splitter: a run is repeated from its options, and a splitter is not one. Use folds=5, test_share=0.1 or split='time', or write the test rows to a column and pass split='column:NAME'."),
     (lambda: compare(MADE, models="mf", relevant="x"), "relevant must be a number such as 4, got 'x'."),
     (lambda: compare(MADE, models="mf", relevant=99), "relevant must be a rating from 1 to 5 on the scale 1:5:1, got 99."),
     (lambda: compare(MADE, models="mf", relevant=0.5), "relevant must be a rating from 1 to 5 on the scale 1:5:1, got 0.5."),

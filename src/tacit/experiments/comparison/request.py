@@ -280,16 +280,29 @@ def known_options(
 
 
 def protocol(split: str, test_share: float | None, folds: int | None, seeds: int) -> SplitProtocol:
-    """Return the split protocol. Raises `RequestError` for an invalid one, and if both `test_share`
-    and `folds` are given."""
+    """Return the split protocol.
+
+    Raises `RequestError` for an invalid one, a splitter object, and if both `test_share` and
+    `folds` are given.
+    """
     if folds is not None and test_share is not None:
         raise RequestError("folds and test_share cannot be combined; leave out one of them.")
     return SplitProtocol(
-        kind=_text("split", split),
+        kind=_split_name(split),
         share=None if test_share is None else _number("test_share", test_share),
         folds=None if folds is None else whole("folds", folds),
         seeds=whole("seeds", seeds),
     )
+
+
+def _split_name(split: object) -> str:
+    if not isinstance(split, str) and hasattr(split, "split"):
+        raise RequestError(
+            f"split must be a name, got the splitter {type(split).__name__}: a run is repeated "
+            "from its options, and a splitter is not one. Use folds=5, test_share=0.1 or "
+            "split='time', or write the test rows to a column and pass split='column:NAME'."
+        )
+    return _text("split", split)
 
 
 def _number(what: str, value: object, such: str = "0.1") -> float:
