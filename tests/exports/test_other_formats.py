@@ -11,6 +11,7 @@ from safetensors.numpy import load as tensors_of
 
 from tacit import compile_channel, fit, perturb, synthetic
 from tacit.collection.plans import Rated
+from tacit.device.list_profile import ListProfile
 from tacit.errors import RequestError
 from tacit.exports.item_vectors import item_vectors
 from tacit.exports.published_arrays import arrays_of, published, safetensors_of
@@ -39,23 +40,40 @@ def test_safetensors_hold_the_published_arrays(rated, tmp_path):
     assert metadata["guarantee"] == model.guarantee.sentence
 
 
-@pytest.mark.parametrize(("factors", "neighbours"), [(0, 0), (4, 0), (0, 5), (3, 30)])
-def test_arrays_of_a_list_model_give_its_weights(factors, neighbours):
-    wanted = drawn(30, factors, neighbours)
-    arrays = arrays_of(wanted.model)
-    W = np.zeros((30, 30))
-    if factors:
+def weights_of(arrays, n):
+    """Weights between n items, as the documentation of the arrays defines them."""
+    W = np.zeros((n, n))
+    if "vectors" in arrays:
         V = arrays["vectors"].astype(float)
         W += (
             arrays["own_scale"][:, None]
             * (V * arrays["spectrum"])
             @ (arrays["score_scale"][:, None] * V).T
         )
-    if neighbours == 30:
+    if "neighbours" in arrays:
+        np.add.at(W, (np.arange(n)[:, None], arrays["neighbours"]), arrays["weights"])
+    elif "weights" in arrays:
         W += arrays["weights"]
-    elif neighbours:
-        np.add.at(W, (np.arange(30)[:, None], arrays["neighbours"]), arrays["weights"])
-    assert pytest.approx(wanted.weights, abs=1e-5) == W
+    return W
+
+
+@pytest.mark.parametrize(("factors", "neighbours"), [(0, 0), (4, 0), (0, 5), (3, 30)])
+def test_arrays_of_a_list_model_give_its_weights(factors, neighbours):
+    wanted = drawn(30, factors, neighbours)
+    assert weights_of(arrays_of(wanted.model), 30) == pytest.approx(wanted.weights, abs=1e-5)
+
+
+def test_safetensors_of_ease_give_1000_users_the_lists_of_their_devices():
+    own = synthetic(1000, 120, 30_000, scale="there")
+    model = list_model(fit("ease", own))
+    stored, x = tensors_of(safetensors_of(model)), np.zeros((1000, 120))
+    x[own.users, own.items] = 1
+    scores = stored["popularity"] + x @ weights_of(stored, 120)
+    best = np.argsort(np.where(x == 1, np.inf, -scores), axis=1, kind="stable")[:, :20]
+    for user, places in enumerate(best):
+        items = [model.items[i] for i in np.flatnonzero(x[user])]
+        listed = ListProfile(model, items).recommend(20)
+        assert [model.items[place] for place in places] == [item for item, _ in listed]
 
 
 def test_an_index_over_item_vectors_predicts_as_the_model(rated):
