@@ -18,8 +18,10 @@ import { decoded, fieldsInOrder, parseCanonical, typed, whole } from "../documen
 /**
  * The verified lines. `head`: SHA-256 of the last line. `open`: the open task of each provider.
  * `closed`: batches by task. `released`: the last task of each provider whose batch was released.
+ * `providers`: by open task, so that a long register is verified in linear time.
  * @typedef {{ head: string, readonly open: Map<string, string>,
- *   readonly closed: Map<string, Closing>, readonly released: Map<string, string> }} Register
+ *   readonly closed: Map<string, Closing>, readonly released: Map<string, string>,
+ *   readonly providers: Map<string, string> }} Register
  */
 
 /** Most bytes of a register. */
@@ -45,7 +47,10 @@ export async function loads(document, before = BEGIN) {
   if (document.length > LONGEST)
     throw new DataError(`${WHAT} of ${document.length} bytes is longer than ${LONGEST}.`);
   /** @type {Register} */
-  const register = { head: BEGIN, open: new Map(), closed: new Map(), released: new Map() };
+  const register = {
+    head: BEGIN,
+    ...{ open: new Map(), closed: new Map(), released: new Map(), providers: new Map() },
+  };
   const heads = new Set([BEGIN]);
   for (let start = 0; start < document.length; ) {
     const end = document.indexOf(LINE_FEED, start);
@@ -84,8 +89,8 @@ function read(register, line) {
  * @param {string} task
  * @param {string} provider
  */
-function open({ open, closed }, task, provider) {
-  const isListed = closed.has(task) || [...open.values()].includes(task);
+function open({ open, closed, providers }, task, provider) {
+  const isListed = closed.has(task) || providers.has(task);
   if (!isOrigin(provider) || open.has(provider) || isListed) {
     throw new DataError(
       `${WHAT} has two tasks of one provider at a time, or a task twice: it must show everybody ` +
@@ -93,6 +98,7 @@ function open({ open, closed }, task, provider) {
     );
   }
   open.set(provider, task);
+  providers.set(task, provider);
 }
 
 /**
@@ -101,12 +107,13 @@ function open({ open, closed }, task, provider) {
  * @param {number} bundles
  * @param {unknown} batch
  */
-function close({ open, closed, released }, task, bundles, batch) {
-  const [provider] = [...open].find(([, opened]) => opened === task) ?? [];
+function close({ open, closed, released, providers }, task, bundles, batch) {
+  const provider = providers.get(task);
   const isDigest = typeof batch === "string" && ADDRESS.test(batch);
   if (provider === undefined || bundles < 0 || !(batch === null || isDigest))
     throw new DataError(`${WHAT} closes a task that is not open.`);
   open.delete(provider);
+  providers.delete(task);
   closed.set(task, { bundles, batch: isDigest ? batch : null });
   if (isDigest) released.set(provider, task);
 }
