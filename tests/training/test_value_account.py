@@ -10,8 +10,8 @@ from tacit.errors import CertificateError, RequestError
 from tacit.readers import synthetic
 from tacit.training import TRAININGS
 from tacit.training.gradient_report import ReportAccount
-from tacit.training.mechanism.accounting import ValueAccount
 from tacit.training.mechanism.noisy_releases import SecretReleases, Spend
+from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.papers import berlioz, xian
 from tacit.training.person.release_schedule import ReleaseSchedule
 from tacit.training.pg_mf import PGMF

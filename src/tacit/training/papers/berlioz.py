@@ -26,8 +26,9 @@ from tacit.models.least_squares.svd import STARS
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import shortest
-from tacit.training.mechanism.accounting import ValueAccount, nats
+from tacit.training.mechanism.accounting import nats
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
+from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.papers.noisy_solvers import (
     RATE,
     RIDGE,

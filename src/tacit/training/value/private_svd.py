@@ -20,8 +20,8 @@ from tacit.models.fitted import Fitted
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
 from tacit.scale import LEVEL_NOISE, LEVEL_SPREAD, shortest
-from tacit.training.mechanism.accounting import ValueAccount
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
+from tacit.training.mechanism.value_account import ValueAccount
 from tacit.training.value.biases import Biases, in_stars, released_biases
 from tacit.training.value.budget_split import RANKS, Noise, ValuePlan, value_plan
 from tacit.training.value.factors import (
