@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { address, hexadecimal } from "../../src/tacit/page/device/documents/hashing.js";
 import { RequestError, TacitError } from "../../src/tacit/page/device/errors.js";
-import { drawBundle } from "../../src/tacit/page/device/shuffled/bundle.js";
+import { drawBundle, ownBuckets, pairBucket } from "../../src/tacit/page/device/shuffled/bundle.js";
 import { devices, shuffledDelta } from "../../src/tacit/page/device/shuffled/certificate.js";
 import * as register from "../../src/tacit/page/device/shuffled/register.js";
 import { seal, sealWith } from "../../src/tacit/page/device/shuffled/sealing.js";
@@ -110,6 +110,13 @@ test("messages from given words", () => {
     assert.deepEqual(drawBundle(own, round, word), messages);
     assert.equal(left.next().done, true);
   }
+});
+
+test("buckets of items, and of pairs in the order of the task", () => {
+  const task = { items: [100, 101, 102, 103, 104], about: "items" };
+  assert.deepEqual(ownBuckets(task, ["104", 100, 7, 102, 100]), [0, 2, 4]);
+  assert.deepEqual(ownBuckets({ ...task, about: "pairs" }, [104, "100", 7, 102]), [3, 10, 12]);
+  assert.deepEqual([pairBucket(0, 0), pairBucket(1, 0), pairBucket(0, 2)], [0, 1, 3]);
 });
 
 test("buckets that are equal or unknown", () => {

@@ -27,6 +27,7 @@ const MODEL = Buffer.from(
 );
 
 /** @typedef {Response | "cut"} Said */
+/** @typedef {import("../../src/tacit/page/device/shuffled/client.js").ShuffledOutcome} ShuffledOutcome */
 
 /** A shuffler and its provider in a few lines; `said` are responses to bundles. */
 class Network {
@@ -125,19 +126,23 @@ test("a retry sends the same bytes and pays nothing", async () => {
   const headers = { "Retry-After": "7" };
   network.said = ["cut", new Response("", { status: 503, headers }), new Response("", { status: 401 })];
   let now = 0;
-  const outcomes = [];
+  const [outcomes, attempts] = [/** @type {ShuffledOutcome[]} */ ([]), /** @type {unknown[]} */ ([])];
   for (let k = 0; k < 4; k++) {
     const client = device(network, store, { clock: () => now });
     const outcome = await client.sync([100]);
     outcomes.push(outcome);
     if (outcome.again !== null) {
+      const before = network.asked.length;
       assert.equal((await client.sync([100])).again, outcome.again);
+      assert.equal(network.asked.length, before); // nothing is requested before its time
       now = outcome.again;
     }
+    attempts.push((await store.read()).shufflers[0]?.attempts);
     assert.equal(await spent(client), COST);
   }
   assert.deepEqual(outcomes.map(({ waiting }) => waiting), [1, 1, 1, 0]);
   assert.equal(outcomes[2]?.notes.length, 1);
+  assert.deepEqual(attempts, [1, 2, 2, 0]);
   assert.equal(network.bundles.length, 4);
   assert.equal(new Set(network.bundles.map(String)).size, 1);
 });

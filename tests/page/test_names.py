@@ -80,6 +80,8 @@ ALONE = {
     "errors.js": {"sentence"},
     # The page shows the collector's own words; Python believes a short word of each refusal.
     "sending/replies.js": {"problemOf"},
+    # A part of `sealed_bundle` in Python.
+    "shuffled/bundle.js": {"ownBuckets"},
     # Python's certificates cannot be malformed, and its library draws its own ephemeral keys.
     "shuffled/certificate.js": {"malformation"},
     # The page computes lists with `ListProfile`, and decides itself when to fetch a model.

@@ -90,6 +90,9 @@ def _forged(first: ShuffledTask) -> Iterator[str]:
     ]  # fmt: skip
     for change in changes:
         yield _altered(first, **change)
+    second = pair_task(first)
+    yield _altered(second, first=None)
+    yield _altered(second, rounds=[[28, 2, 28]])
     yield _altered(first, items=["@"]).replace("@", "\\ud800")
     text = first.document.decode()
     yield json.dumps(json.loads(text), ensure_ascii=False)
@@ -128,6 +131,8 @@ def announced() -> list[dict[str, Any]]:
     fewer = ShuffledRound(buckets=28, messages=2, dummies=27)
     smaller = ShuffledRound(buckets=15, messages=2, dummies=21)
     more = ShuffledRound(buckets=28, messages=3, dummies=60)
+    sparse = ShuffledRound(buckets=28, messages=1, dummies=27)  # the same epsilon holds
+    same = certificate(ITEM_ROUND, sparse, replaced=first.certificate.replaced)
     others = [
         second,
         pair_task(first, ITEMS),
@@ -135,6 +140,7 @@ def announced() -> list[dict[str, Any]]:
         replace(second, first="0" * 64),
         replace(second, provider=BOOKS),
         replace(second, certificate=certificate(ITEM_ROUND, fewer)),
+        replace(second, certificate=same),
         replace(second, certificate=certificate(ITEM_ROUND, more)),
         replace(second, certificate=certificate(ITEM_ROUND, smaller), items=ITEMS[:5]),
         replace(second, certificate=replace(second.certificate, bundles=21)),

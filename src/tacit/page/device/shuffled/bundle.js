@@ -7,6 +7,7 @@
  */
 
 import { RequestError } from "../errors.js";
+import { ITEMS } from "./task.js";
 
 /** @typedef {import("../answering/draw.js").Words} Words */
 /** @typedef {import("./certificate.js").ShuffledRound} ShuffledRound */
@@ -33,6 +34,19 @@ export function pairBucket(first, second) {
  */
 export function pairBuckets(items) {
   return items.flatMap((high, at) => items.slice(0, at).map((low) => pairBucket(low, high)));
+}
+
+/**
+ * Return the user's buckets in a task, those of pairs in a task about pairs.
+ * @param {Pick<import("./task.js").ShuffledTask, "items" | "about">} task
+ * @param {Iterable<string | number>} items ids of the user's items; others are omitted
+ * @returns {number[]}
+ */
+export function ownBuckets(task, items) {
+  const indices = new Map(task.items.map((item, index) => [String(item), index]));
+  const own = new Set([...items].flatMap((item) => indices.get(String(item)) ?? []));
+  const mine = [...own].sort((a, b) => a - b);
+  return task.about === ITEMS ? mine : pairBuckets(mine);
 }
 
 /**

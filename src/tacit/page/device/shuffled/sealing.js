@@ -8,8 +8,8 @@
  */
 
 import { RequestError } from "../errors.js";
-import { drawBundle, pairBuckets } from "./bundle.js";
-import { ITEMS, SEALED_BYTES } from "./task.js";
+import { drawBundle, ownBuckets } from "./bundle.js";
+import { SEALED_BYTES } from "./task.js";
 
 /** @typedef {import("../documents/hashing.js").Bytes} Bytes */
 /** @typedef {import("./task.js").ShuffledTask} ShuffledTask */
@@ -35,11 +35,7 @@ const EMPTY = new Uint8Array();
  * @returns {Promise<Bytes>}
  */
 export function sealedBundle(task, items, words) {
-  const indices = new Map(task.items.map((item, index) => [String(item), index]));
-  const own = new Set([...items].flatMap((item) => indices.get(String(item)) ?? []));
-  const mine = [...own].sort((a, b) => a - b);
-  const buckets = task.about === ITEMS ? mine : pairBuckets(mine);
-  return seal(drawBundle(buckets, task.round, words), task.key, task.address);
+  return seal(drawBundle(ownBuckets(task, items), task.round, words), task.key, task.address);
 }
 
 /**
