@@ -90,6 +90,7 @@ mutants: .venv/ready  ## changes of the code that no test notices; goes on where
 
 lock:  ## pin every dependency with its hashes; needs uv
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package tacit-device --no-header --extra collector --extra curator --extra dev --extra export --extra postgres --extra secure --extra spark --extra tokens pyproject.toml -o requirements.lock
+	$(PYTHON) .ci/test_tools.py | uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package tacit-device --no-header --no-annotate --extra collector --extra curator --extra export --extra postgres --extra secure --extra spark --extra tokens pyproject.toml - -o requirements-lowest.lock
 	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package tacit-device --no-header --no-annotate --constraint requirements.lock pyproject.toml - -o requirements-demo.lock
 	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package tacit-device --no-header --no-annotate --constraint requirements.lock --extra collector --extra postgres --extra tokens pyproject.toml - -o requirements-collector.lock
 	echo mutmut | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package tacit-device --no-header --no-annotate --constraint requirements.lock - -o requirements-mutants.lock
