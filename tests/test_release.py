@@ -121,7 +121,7 @@ def test_wheels_and_npm_packages_are_built(checkout: Path):
     assert {name for name in built if name.endswith(".whl")} == {
         f"{wheel}-py3-none-any.whl" for wheel in wheels
     }
-    packages = {f"tacit-{name}-{version}.tgz" for name in ("consent", "device")}
+    packages = {f"tacit-{name}-{version}.tgz" for name in ("consent", "device", "device-shuffled")}
     assert {name for name in built if name.endswith(".tgz")} == packages
     for name in packages:
         with tarfile.open(checkout / "dist" / name) as opened:
