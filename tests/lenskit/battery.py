@@ -14,6 +14,7 @@ from lenskit.operations import recommend, score
 from lenskit.pipeline import topn_pipeline
 from lenskit.testing import BasicComponentTests, ScorerTests
 from lenskit.training import TrainingOptions
+from lenskit_data import fixtures_of
 from pydantic import ValidationError
 
 import tacit.lenskit
@@ -29,27 +30,7 @@ RATED = synthetic(150, 120, 6000)
 FRAME = RATED.to_polars().to_pandas().rename(columns=NAMES)
 DATA = from_interactions_df(FRAME.drop(columns="timestamp"))
 PEOPLE = FRAME.user_id.unique()
-
-
-@pytest.fixture(scope="session")
-def ml_ratings():
-    """In place of MovieLens, whose ratings are somebody's."""
-    return FRAME
-
-
-@pytest.fixture(scope="module")
-def ml_ds():
-    return from_interactions_df(FRAME)
-
-
-@pytest.fixture
-def ml_100k():
-    return FRAME
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(7)
+ml_ratings, ml_ds, ml_100k, rng = fixtures_of(FRAME)
 
 
 class TestLensKitsBattery(BasicComponentTests, ScorerTests):

@@ -20,7 +20,7 @@ def test_a_scorer_passes_lenskits_battery_and_ours(monkeypatch, battery, count):
     from environments import interpreter
 
     asked = [interpreter("lenskit"), "-m", "pytest", "-q", "-c", HERE / "battery.ini"]
-    beside = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    beside = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{HERE}"}
     command = [*asked, HERE / battery]
     ran = subprocess.run(command, env=beside, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout

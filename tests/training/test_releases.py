@@ -23,7 +23,7 @@ EPSILON = "50"  # enough for five users to have a head of frequent items
 
 
 def history(seed, deleted=True):
-    """Rows (user, item, rating, first, end) of made-up lives: some ratings are deleted again."""
+    """Synthetic rows (user, item, rating, first, end) over releases, with deletions."""
     random = np.random.default_rng(seed)
     rows = list[tuple[int, int, int, int, int]]()
     for user in range(USERS):
@@ -278,7 +278,7 @@ def failing(*_):
 
 
 def test_users_and_items_may_join_and_leave(tmp_path):
-    """What was measured of a deleted rating fades: half of it is left after one release."""
+    """Ids may change, and a deleted rating has half its weight in the sums one release later."""
     terms = popularity_terms(epsilon="1000")
     source = SecretReleases(IntegerNoise(SeededWords(5)))
     first, second = (
