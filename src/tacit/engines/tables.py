@@ -177,7 +177,7 @@ class InFolder:
     def save(self, state: State, stale: list[Table]) -> None:
         """Implement `Tables.save`: stale files are deleted."""
         with whole(self.folder / STATE) as partial:
-            np.savez(partial, allow_pickle=False, **state)
+            np.savez(partial, **state)  # pyright: ignore[reportArgumentType]
         for table in stale:
             Path(str(table)).unlink(missing_ok=True)
 
