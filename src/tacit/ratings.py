@@ -27,7 +27,8 @@ class Ratings:
     in `scale.levels`, shape (n,). `times`: int64 Unix seconds, shape (n,), or None. A (user, item)
     pair occurs at most once. `undeclared`: public parts that were inferred from the ratings,
     because they were not declared, and reveal something about them. `held_out`: mask of the test
-    rows of a published split, shape (n,), or None.
+    rows of a published split, shape (n,), or None. `capped`: whether levels are counts of
+    interactions, of which the highest level stands for all higher ones.
     """
 
     users: Codes
@@ -40,6 +41,7 @@ class Ratings:
     name: str = "ratings"
     undeclared: frozenset[Part] = frozenset({"catalogue", "people"})
     held_out: Mask | None = None
+    capped: bool = False
 
     def __post_init__(self) -> None:
         if not len(self.users) == len(self.items) == len(self.levels):
@@ -190,14 +192,21 @@ class Ratings:
         return replace(found, undeclared=self.undeclared - {"people"})
 
     def qualified(self, guarantee: Guarantee) -> Guarantee:
-        """Return the guarantee of a release from these ratings, with the parts it does not cover.
+        """Return the guarantee of a release from these ratings, with the parts it does not cover
+        and the maximum of counts.
 
         With the unit `value`, presence is public, and therefore the catalogue and the users, too.
         """
         if guarantee.epsilon is None:
             return replace(guarantee, uncovered=())
         shown = ("scale",) if guarantee.unit == "value" else PARTS
-        return replace(guarantee, uncovered=self.uncovered(shown))
+        most = self.scale.levels[-1]
+        cap = (f"counts above {most} are recorded as {most}",) if self.capped else ()
+        return replace(
+            guarantee,
+            uncovered=self.uncovered(shown),
+            assumptions=(*guarantee.assumptions, *cap),
+        )
 
     def uncovered(self, shown: Collection[Part]) -> tuple[str, ...]:
         """Return the descriptions of those of these parts that were not declared."""

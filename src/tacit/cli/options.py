@@ -31,7 +31,11 @@ Format = Annotated[
 ]
 Scale = Annotated[
     str | None,
-    typer.Option(help="The public rating scale, low:high:step.", rich_help_panel="Data"),
+    typer.Option(
+        help="The public rating scale, low:high:step, or counts:N for counts of interactions, of "
+        "which N stands for all higher ones.",
+        rich_help_panel="Data",
+    ),
 ]
 Implicit = Annotated[
     bool,

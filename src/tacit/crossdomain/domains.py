@@ -53,6 +53,7 @@ class Domains:
             times=np.concatenate(timed) if len(timed) == len(parts) else None,
             name=" + ".join(part.name for part in parts),
             undeclared=frozenset[Part]().union(*(part.undeclared for part in parts)),
+            capped=any(part.capped for part in parts),
         )
         return cls(ratings, tuple(part.name for part in parts), tuple(bounds.tolist()))
 

@@ -9,7 +9,7 @@ to `notify`, by default a warning of the logger `tacit.readers`.
 
 from tacit.readers.declared import catalogue as catalogue
 from tacit.readers.declared import item_table as item_table
-from tacit.readers.detect import FORMATS as FORMATS
+from tacit.readers.formats.detect import FORMATS as FORMATS
 from tacit.readers.items import items as items
 from tacit.readers.items import titles as titles
 from tacit.readers.reading import as_ratings as as_ratings

@@ -4,18 +4,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from decimal import Decimal
 from fnmatch import fnmatch
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from tacit.errors import DataError, RequestError, must_be, shown
-from tacit.ratings import Mask
+from tacit.errors import RequestError, must_be, shown
+from tacit.readers.declared_scale import DeclaredScale, Rounding
 from tacit.readers.source import Source
-from tacit.scale import RatingScale
 
 # ISO dates and times as Unix seconds.
 
@@ -53,78 +49,6 @@ def is_iso(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-# Levels of a rating scale from numbers: validation, rounding and inference.
-
-Rounding = Literal["nearest", "stochastic"]
-Floats = NDArray[np.float64]
-Levels = NDArray[np.unsignedinteger[Any]]
-
-# A float32 of a decimal with four digits is within this share of a step of .001.
-OFF_GRID = 1e-3
-STEPS = tuple(Decimal(step) for step in ("1", "0.5", "0.25", "0.2", "0.1"))
-MOST_LEVELS = 201
-
-
-@dataclass(frozen=True)
-class DeclaredScale:
-    """A declared scale, and the rounding of ratings between two levels.
-
-    `rounding`: None rejects such a rating. "nearest" rounds to the nearest level, ties upwards.
-    "stochastic" rounds to one of the two neighbouring levels without bias. On the scale `there`
-    every finite number has the single level: it is a weight, and is ignored.
-    """
-
-    scale: RatingScale
-    rounding: Rounding | None = None
-
-    def admits(self, ratings: Floats) -> Mask:
-        """Return the mask of ratings on the scale, shape (n,). False for NaN and infinity."""
-        position = self._position(ratings)
-        with np.errstate(invalid="ignore"):
-            inside = (position >= -OFF_GRID) & (position <= self.scale.n_levels - 1 + OFF_GRID)
-            if self.rounding is None:
-                inside &= np.abs(position - np.rint(position)) <= OFF_GRID
-        return inside
-
-    def levels(self, ratings: Floats, rng: np.random.Generator) -> Levels:
-        """Return the level index of each admitted rating, as uint8 if it fits, otherwise uint16."""
-        position = self._position(ratings)
-        lift = rng.random(len(position)) if self.rounding == "stochastic" else 0.5
-        # A rating on the grid keeps its level in spite of floating-point error.
-        on_grid = np.abs(position - np.rint(position)) <= OFF_GRID
-        level = np.where(on_grid, np.rint(position), np.floor(position + lift))
-        dtype = np.uint8 if self.scale.n_levels <= 256 else np.uint16
-        return np.clip(level, 0, self.scale.n_levels - 1).astype(dtype)
-
-    def _position(self, ratings: Floats) -> Floats:
-        if self.scale.has_one_level:
-            return np.where(np.isfinite(ratings), 0.0, np.nan)
-        return (ratings - float(self.scale.low)) / float(self.scale.step)
-
-
-def infer(distinct: Floats, where: str) -> RatingScale:
-    """Infer the scale from the `distinct` ratings, shape (n,), from the lowest to the highest.
-
-    The step is the largest of 1, 1/2, 1/4, 1/5 and 1/10 that divides all of them. Raises
-    `DataError` without one, and for a single distinct rating: the scale must then be declared.
-    """
-    low, high = distinct.min(), distinct.max()
-    for step in STEPS:
-        multiple = distinct / float(step)
-        if np.abs(multiple - np.rint(multiple)).max() <= OFF_GRID and low < high:
-            bottom, top = (Decimal(round(x / float(step))) * step for x in (low, high))
-            scale = RatingScale(bottom, top, step)
-            if scale.n_levels <= MOST_LEVELS:
-                return scale
-    if low == high:
-        odd, more = f"all ratings are {low:g}", ", or --implicit for interactions"
-    else:
-        odd, more = f"ratings such as {distinct[1]:g} fit no common step", ""
-    raise DataError(
-        f"{where}: no scale can be inferred ({odd}); declare it, as in --scale 1:5:1{more}."
-    )
 
 
 Notify = Callable[[str], None]
@@ -244,10 +168,10 @@ class Request:
         return columns.missing(present, rated=not self._interactions(present))
 
     def _interactions(self, present: Sequence[str]) -> bool:
-        """Return whether the declared scale has one level or, without a scale, whether there are
-        only columns of user, item and time, or only their positions are named."""
+        """Return whether the declared scale is of interactions or, without a scale, whether there
+        are only columns of user, item and time, or only their positions are named."""
         if self.grid is not None:
-            return self.grid.scale.has_one_level
+            return self.grid.has_interactions
         if self.columns.are_positions:
             return self.columns.rating == "rating"
         columns = self.columns.within(present)

@@ -22,7 +22,8 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import DataError, RequestError
-from tacit.readers.format import TIME_EXAMPLES, DeclaredScale, Request, unix_seconds
+from tacit.readers.declared_scale import DeclaredScale
+from tacit.readers.format import TIME_EXAMPLES, Request, unix_seconds
 from tacit.readers.gather import ROWS
 from tacit.readers.text import missing, rating_fault, shown
 from tacit.scale import THERE

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from tacit.errors import DataError
 from tacit.privacy.guarantee import Part
 from tacit.ratings import Codes, Mask, Ratings
-from tacit.readers.format import DeclaredScale, Notify, infer
+from tacit.readers.declared_scale import DeclaredScale, infer
+from tacit.readers.format import Notify
+from tacit.readers.repeats import with_counts, without_repeats
 from tacit.scale import THERE, RatingScale
 from tacit.vocabulary import Vocabulary, as_integers, strip_spaces
 
@@ -100,10 +102,11 @@ def gather(
     `Ratings`, in their order.
 
     `grid`: the declared scale. With None it is inferred from the distinct ratings, and is `there`
-    without ratings. A repeated (user, item) pair keeps its latest row. `positive_only`: drop
-    interactions whose weight is 0 or below, which raise `DataError` otherwise. Raises `DataError`
-    without a scale, and without a row unless the data `may_be_empty`: with declared catalogue,
-    users and scale, an error would reveal that the only user with ratings is absent.
+    without ratings. A repeated (user, item) pair keeps its latest row, or the sum of its counts.
+    `positive_only`: drop interactions whose weight is 0 or below, which raise `DataError`
+    otherwise. Raises `DataError` without a scale, and without a row unless the data `may_be_empty`:
+    with declared catalogue, users and scale, an error would reveal that the only user with ratings
+    is absent.
     """
     users, items = Encoder(), Encoder()
     numbers: list[NDArray[np.float32]] = []
@@ -115,7 +118,7 @@ def gather(
         if not may_be_empty or grid is None:
             raise DataError(f"{where} contains no ratings; name a file with at least one row.")
         notify(f"{where}: the data contain no ratings; only user-level trainers accept such data.")
-        return _no_ratings(grid.scale, name)
+        return _no_ratings(grid, name)
     grid = _of_interactions(first, grid, where, notify)
     dropped = 0
     for batch in frames:
@@ -142,7 +145,8 @@ def gather(
         )
     generator = np.random.default_rng(rng)
     levels = np.concatenate([grid.levels(part.astype(np.float64), generator) for part in numbers])
-    numbers.clear()
+    if not grid.counts:
+        numbers.clear()
     if blanks := users.blanks + items.blanks:
         notify(f"{where}: removed leading or trailing spaces from {blanks:,} ids.")
     user_ids, user_codes = users.finish()
@@ -159,7 +163,9 @@ def gather(
         undeclared=frozenset(undeclared),
         held_out=np.concatenate(held_out) if held_out else None,
     )
-    return _without_repeats(ratings, where, notify)
+    if grid.counts:
+        return with_counts(ratings, np.concatenate(numbers), where, notify)
+    return without_repeats(ratings, where, notify)
 
 
 def _some(
@@ -169,9 +175,10 @@ def _some(
     return first, frames if first is None else chain([first], frames)
 
 
-def _no_ratings(scale: RatingScale, name: str) -> Ratings:
+def _no_ratings(grid: DeclaredScale, name: str) -> Ratings:
     none, ids = np.empty(0, np.int32), Vocabulary(pl.Series("id", [], pl.Int64))
-    return Ratings(none, none, np.empty(0, np.uint8), scale, ids, ids, name=name)
+    levels = np.empty(0, np.uint8)
+    return Ratings(none, none, levels, grid.scale, ids, ids, name=name, capped=grid.counts)
 
 
 def _of_interactions(
@@ -193,7 +200,7 @@ def _positive_rows(
     frame: pl.DataFrame, grid: DeclaredScale | None, where: str, positive_only: bool
 ) -> pl.DataFrame:
     """Drop interactions whose weight is 0 or below. Raises `DataError` unless `positive_only`."""
-    if grid is None or not grid.scale.has_one_level or "rating" not in frame.columns:
+    if grid is None or not grid.has_interactions or "rating" not in frame.columns:
         return frame
     positive = frame.filter(pl.col("rating") > 0)
     if len(positive) < len(frame) and not positive_only:
@@ -205,7 +212,8 @@ def _positive_rows(
 
 
 def _ratings(frame: pl.DataFrame, grid: DeclaredScale | None) -> NDArray[np.float32]:
-    if grid is not None and grid.scale.has_one_level:
+    has_weights = "rating" in frame.columns
+    if grid is not None and (grid.scale.has_one_level or not has_weights):
         return np.ones(len(frame), np.float32)
     return frame["rating"].to_numpy().astype(np.float32)
 
@@ -218,32 +226,3 @@ def _distinct(part: NDArray[np.float32], seen: set[float], where: str) -> set[fl
             "declare it, as in --scale -10:10:1 with --rounding nearest."
         )
     return fresh
-
-
-def _without_repeats(ratings: Ratings, where: str, notify: Notify) -> Ratings:
-    keep = last_of_each(ratings)
-    if keep is None:
-        return ratings
-    dropped = len(ratings) - int(keep.sum())
-    rule = "the latest of each" if ratings.times is not None else "the last row of each"
-    notify(f"{where}: {dropped:,} repeated (user, item) rows were dropped; {rule} was kept.")
-    return ratings.where(keep)
-
-
-def last_of_each(ratings: Ratings) -> Mask | None:
-    """Return the mask of rows to keep, one per (user, item) pair. None to keep all.
-
-    The row with the latest time is kept, the last in file order among equal times or without times.
-    """
-    pair = ratings.users.astype(np.int64) * ratings.n_items + ratings.items
-    ordered = np.sort(pair)
-    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-    if not len(repeated):
-        return None
-    rows = np.flatnonzero(np.isin(pair, repeated))
-    times = rows if ratings.times is None else ratings.times[rows]
-    order = np.lexsort((rows, times, pair[rows]))
-    last = np.append(np.diff(pair[rows][order]) != 0, True)
-    keep = np.ones(len(pair), np.bool_)
-    keep[rows[order][~last]] = False
-    return keep

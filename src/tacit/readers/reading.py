@@ -11,16 +11,9 @@ from tacit.errors import DataError, RequestError
 from tacit.errors import path as given_path
 from tacit.ratings import Ratings
 from tacit.readers.declared import Declared, declare
-from tacit.readers.detect import Candidate, detect
-from tacit.readers.format import (
-    NAMES,
-    ColumnNames,
-    Columns,
-    DeclaredScale,
-    Notify,
-    Request,
-    Rounding,
-)
+from tacit.readers.declared_scale import DeclaredScale, Rounding
+from tacit.readers.format import NAMES, ColumnNames, Columns, Notify, Request
+from tacit.readers.formats.detect import Candidate, detect
 from tacit.readers.formats.sparse import of_sparse
 from tacit.readers.frame import as_lazy, read_lazy
 from tacit.readers.gather import gather
@@ -49,7 +42,9 @@ def read(
 
     `scale`: the public scale. By default that of the format, or one inferred with a notice. A table
     with only user and item (and optionally time) contains interactions, on the scale "there". With
-    that scale, ratings or weights of other tables are ignored, with a notice. `positive_only`: drop
+    that scale, ratings or weights of other tables are ignored, with a notice. The scale "counts:5"
+    reads counts of interactions as levels of 1:5:1: the counts of a (user, item) pair are added, a
+    row without one counts as 1, and 5 stands for all higher sums. `positive_only`: drop
     interactions whose weight is 0 or below, which are rejected otherwise. `held_out`: the column of
     a table that marks the test rows of a published split. `columns`: `{"user": "member", ..}` for
     tables, or positions from 1, as in (1, 2, 3), for a file without a header. `rounding`: of
@@ -134,8 +129,9 @@ def _grid(scale: RatingScale | str | None, rounding: Rounding | None) -> Declare
         raise RequestError(f"rounding must be one of {', '.join(ROUNDINGS)}, got '{rounding}'.")
     if scale is None:
         return None
-    grid = scale if isinstance(scale, RatingScale) else RatingScale.parse(scale)
-    return DeclaredScale(grid, rounding)
+    if isinstance(scale, RatingScale):
+        return DeclaredScale(scale, rounding)
+    return DeclaredScale.parse(scale, rounding)
 
 
 def _format_scale(
@@ -151,7 +147,7 @@ def _format_scale(
 
 
 def _format_rounding(grid: DeclaredScale | None, candidate: Candidate) -> DeclaredScale | None:
-    if grid is None or grid.rounding is not None:
+    if grid is None or grid.counts or grid.rounding is not None:
         return grid
     return DeclaredScale(grid.scale, candidate.format.rounding)
 

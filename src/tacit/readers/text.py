@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import DataError
-from tacit.readers.format import TIME_EXAMPLES, DeclaredScale, is_iso, unix_seconds
+from tacit.readers.declared_scale import DeclaredScale
+from tacit.readers.format import TIME_EXAMPLES, is_iso, unix_seconds
 from tacit.readers.source import Block, Source
 
 SHOWN = 60
@@ -138,6 +139,8 @@ def rating_fault(value: str, grid: DeclaredScale | None) -> str | None:
     if not np.isfinite(number[0]):
         return f"rating {shown(value)} is not a number; correct or remove the line"
     if grid is not None and not grid.admits(number)[0]:
+        if grid.counts:
+            return f"count {shown(value)} is not an integer; round the counts"
         return (
             f"rating {shown(value)} is off the scale {grid.scale}; correct the rating or the scale"
         )

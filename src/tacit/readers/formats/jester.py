@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from tacit.readers.format import DeclaredScale, Floats, Format, Request
+from tacit.readers.declared_scale import DeclaredScale, Floats
+from tacit.readers.format import Format, Request
 from tacit.readers.source import Source
 from tacit.readers.text import (
     UnsoundError,

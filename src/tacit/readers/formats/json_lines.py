@@ -11,15 +11,8 @@ from typing import Any, cast
 
 import polars as pl
 
-from tacit.readers.format import (
-    TIME_EXAMPLES,
-    Columns,
-    DeclaredScale,
-    Format,
-    Request,
-    is_iso,
-    unix_seconds,
-)
+from tacit.readers.declared_scale import DeclaredScale
+from tacit.readers.format import TIME_EXAMPLES, Columns, Format, Request, is_iso, unix_seconds
 from tacit.readers.frame import require
 from tacit.readers.source import Source
 from tacit.readers.text import (

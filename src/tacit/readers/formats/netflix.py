@@ -12,7 +12,8 @@ from datetime import date
 import polars as pl
 
 from tacit.errors import DataError
-from tacit.readers.format import DeclaredScale, Format, Request
+from tacit.readers.declared_scale import DeclaredScale
+from tacit.readers.format import Format, Request
 from tacit.readers.source import Source
 from tacit.readers.text import (
     frames,

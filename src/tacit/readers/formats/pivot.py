@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import DataError, RequestError
-from tacit.readers.format import Columns, DeclaredScale, Format, Request
+from tacit.readers.declared_scale import DeclaredScale
+from tacit.readers.format import Columns, Format, Request
 from tacit.readers.formats.table import header
 from tacit.readers.source import Source
 from tacit.readers.text import (
