@@ -12,8 +12,8 @@ from hashlib import sha256
 import pytest
 from flood import flood
 
+from tacit.collector.ingest.commit import Batch, Cost, commit
 from tacit.collector.ingest.enrolment import Enrolment
-from tacit.collector.ingest.writer import Batch, Cost, commit
 from tacit.collector.limits.keys import EpochKeys
 from tacit.collector.limits.limits import Charge, Excess, Limits, Reservation
 from tacit.collector.storage.addresses import open_reader

@@ -12,10 +12,11 @@ from tacit.collector.http.admission import Admission, Bodies, Visit, drop
 from tacit.collector.http.logs import where
 from tacit.collector.http.metrics import Metrics
 from tacit.collector.ingest import problems
+from tacit.collector.ingest.commit import Cost
 from tacit.collector.ingest.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.ingest.samples import Samples, claims
 from tacit.collector.ingest.validation import Claim, Refused, Taken, among, read, refusal
-from tacit.collector.ingest.writer import Cost, ExcessError, Writer
+from tacit.collector.ingest.writer import ExcessError, Writer
 from tacit.collector.limits.limits import Charge, Reservation
 from tacit.collector.storage.store import ReportOutcome, StoredReport, StoreError
 
