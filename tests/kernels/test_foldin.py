@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tacit.device import solve
-from tacit.kernels.foldin import REACH, Doubles, Home, cells_link, fold_in_rows, level_scores
+from tacit.kernels.foldin import Home, fold_in_rows
 from tacit.kernels.layout import Side, layout, starts
+from tacit.kernels.level_scores import REACH, Doubles, cells_link, level_scores
 from tacit.wire.item_model import ItemDraw
 
 FACTORS, ITEMS = 6, 150
