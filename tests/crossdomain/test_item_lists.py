@@ -13,7 +13,8 @@ from tacit.crossdomain.holdout import Holdout
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.experiments.crossdomain.rows import as_text
-from tacit.experiments.crossdomain.trials import TrialMeasurement, TrialRequest
+from tacit.experiments.crossdomain.trial_measurement import TrialMeasurement
+from tacit.experiments.crossdomain.trials import TrialRequest
 from tacit.models.lists import EASE, interactions
 from tacit.readers import from_frame
 from tacit.scale import THERE

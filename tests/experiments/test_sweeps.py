@@ -10,13 +10,14 @@ import pytest
 from tacit.experiments.crossdomain.charts import (
     Styles,
     Sweep,
+    at_fixed,
     by_system,
     report_figures,
-    surfaces,
     sweeps,
 )
 from tacit.experiments.crossdomain.report import report
 from tacit.experiments.crossdomain.rows import TrialRow
+from tacit.experiments.crossdomain.surfaces import surfaces
 from tacit.reporting.plot import draw
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
@@ -104,13 +105,13 @@ def parted(first, second, **values):
 
 def test_a_surface_has_every_pair_and_is_not_drawn_with_a_gap(rows):
     grid = [parted(a, b, mae=a + b / 10) for a in (0.3, 0.6) for b in (0.8, 1.0, 2.0)]
-    (found,) = surfaces(rows + grid)
+    (found,) = surfaces(at_fixed(rows + grid))
     assert found.method == "two (user), claim fails"
     assert found.entries()[1, 2] == pytest.approx(0.8)
     assert len(found.entries()) == 6
     texts = [text.get_text() for text in found.figure().axes[0].texts]
     assert sorted(texts) == ["0.380", "0.400", "0.500", "0.680", "0.700", "0.800"]
-    assert surfaces(grid[:-1]) == surfaces(rows) == []
+    assert surfaces(at_fixed(grid[:-1])) == surfaces(at_fixed(rows)) == []
     shown = [line.name for line in sweeps(rows + grid)[-1].lines(Styles(rows + grid))]
     assert shown == ["near (user)", "kept, strict"]
 

@@ -18,7 +18,9 @@ from tacit.experiments.crossdomain import list_trials
 from tacit.experiments.crossdomain.list_trials import AskedCatalogue, list_baselines
 from tacit.experiments.crossdomain.report import report
 from tacit.experiments.crossdomain.rows import CONSTANTS, TrialRow, list_table, mean, table
-from tacit.experiments.crossdomain.trials import TrialCell, TrialMeasurement, TrialRequest
+from tacit.experiments.crossdomain.trial_cell import TrialCell
+from tacit.experiments.crossdomain.trial_measurement import TrialMeasurement
+from tacit.experiments.crossdomain.trials import TrialRequest
 from tacit.experiments.experiment import Journal
 from tacit.experiments.results import LISTS, save
 from tacit.privacy.guarantee import NO_PRIVACY

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, pstdev
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
 from tacit.experiments.crossdomain.rows import (
     BASELINES,
     TrialRow,
@@ -17,6 +14,7 @@ from tacit.experiments.crossdomain.rows import (
     measured,
     rated,
 )
+from tacit.experiments.crossdomain.surfaces import surface_figure, surfaces
 from tacit.reporting.page import FigurePanel, ReportFigure
 from tacit.reporting.panel import (
     LegendEntry,
@@ -29,7 +27,6 @@ from tacit.reporting.panel import (
     marker,
     style,
 )
-from tacit.reporting.plot import SIZE, heat_map, inline
 from tacit.reporting.table import epsilon_per, units
 
 AXES = {
@@ -155,81 +152,20 @@ def stroke(method: str, mode: str) -> str:
     return "baseline" if (method, mode) in BASELINES else STROKES[mode]
 
 
-@dataclass(frozen=True)
-class Surface:
-    """MAE of one system with a two-part guarantee, at every pair of epsilons."""
-
-    method: str
-    rows: Sequence[TrialRow]
-
-    @cached_property
-    def replacements(self) -> list[float]:
-        """Epsilons of replacements, ascending."""
-        return sorted({r.replacement_epsilon for r in self.rows if r.replacement_epsilon})
-
-    @cached_property
-    def neighbours(self) -> list[float]:
-        """Epsilons of neighbours, ascending."""
-        return sorted({r.neighbour_epsilon for r in self.rows if r.neighbour_epsilon})
-
-    @property
-    def complete(self) -> bool:
-        """Whether both parts vary, and every pair was run."""
-        sizes = len(self.replacements), len(self.neighbours)
-        return min(sizes) > 1 and len(self.entries()) == sizes[0] * sizes[1]
-
-    def entries(self) -> dict[tuple[int, int], float]:
-        """Return the mean of every pair that was run, by index into `replacements` and
-        `neighbours`."""
-        groups: dict[tuple[int, int], list[TrialRow]] = {}
-        for row in self.rows:
-            if row.replacement_epsilon and row.neighbour_epsilon:
-                x = self.replacements.index(row.replacement_epsilon)
-                y = self.neighbours.index(row.neighbour_epsilon)
-                groups.setdefault((x, y), []).append(row)
-        return {pair: mean(rows) for pair, rows in sorted(groups.items())}
-
-    def describe(self) -> str:
-        """Return the text alternative of the surface."""
-        values = "; ".join(
-            f"{mean:.3f} at {self.replacements[x]:g} and {self.neighbours[y]:g}"
-            for (x, y), mean in self.entries().items()
-        )
-        return (
-            f"{self.method}: mean absolute error by the epsilons of replacement and neighbour "
-            f"selection: {values}."
-        )
-
-    def paint(self, axes: Axes) -> None:
-        """Draw the surface as a heat map with figures."""
-        x = ("epsilon of replacements", self.replacements)
-        heat_map(axes, self.entries(), self.method, x, ("epsilon of neighbours", self.neighbours))
-
-    def figure(self) -> Figure:
-        """Return the heat map as a standalone figure."""
-        drawing = Figure(figsize=SIZE, layout="constrained")
-        self.paint(drawing.subplots())  # pyright: ignore[reportUnknownMemberType]
-        return drawing
-
-
 def sweeps(rows: Sequence[TrialRow]) -> list[Sweep]:
     """Return a sweep along every axis that varies. Systems with a surface are not in the sweep of
     epsilon. Baselines of lists have no rating error and are excluded.
     """
     rows = rated(rows)
-    parted = {surface.method for surface in surfaces(rows)}
+    parted = {surface.method for surface in surfaces(at_fixed(rows))}
     single = [row for row in rows if row.method not in parted]
     axes = (Sweep(axis, single if axis == "epsilon" else rows) for axis in AXES)
     return [sweep for sweep in axes if sweep.varies]
 
 
-def surfaces(rows: Sequence[TrialRow]) -> list[Surface]:
-    """Return a surface per system that was run at pairs of epsilons, at the fixed values of the
-    other axes."""
-    here = Sweep("epsilon", rows).here()
-    methods = dict.fromkeys(row.method for row in here if row.neighbour_epsilon is not None)
-    grids = (Surface(name, [row for row in here if row.method == name]) for name in methods)
-    return [surface for surface in grids if surface.complete]
+def at_fixed(rows: Sequence[TrialRow]) -> list[TrialRow]:
+    """Return the rows of every epsilon, at the fixed values of the other axes."""
+    return Sweep("epsilon", rows).here()
 
 
 def report_figures(rows: Sequence[TrialRow]) -> list[ReportFigure]:
@@ -237,10 +173,10 @@ def report_figures(rows: Sequence[TrialRow]) -> list[ReportFigure]:
     of the lists of all systems, if measured."""
     known = rated(rows)
     drawn = [_against(axes, Styles(known), digits_of(known))] if (axes := sweeps(rows)) else []
-    drawn += [_surfaces(grids, units(rows))] if (grids := surfaces(rows)) else []
+    drawn += [surface_figure(grids, units(rows))] if (grids := surfaces(at_fixed(rows))) else []
     if known and not drawn:
         drawn = [_by_system(known, "mae", digits_of(known))]
-    lists = [row for row in Sweep("epsilon", listed(rows)).here() if row.ndcg_at_20 is not None]
+    lists = [row for row in at_fixed(listed(rows)) if row.ndcg_at_20 is not None]
     digits = digits_of(listed(rows), "ndcg_at_20")
     return drawn + ([_by_system(lists, "ndcg_at_20", digits)] if lists else [])
 
@@ -320,15 +256,6 @@ def _baselines(
 ) -> list[ReferenceLine]:
     known = [(mine[0].method, mean(mine, metric)) for mine in kinds if mine[0].baseline]
     return [ReferenceLine(name, value, f"{value:.{digits}f}") for name, value in known]
-
-
-def _surfaces(grids: Sequence[Surface], unit: str) -> ReportFigure:
-    panels = [
-        FigurePanel(inline(grid.figure(), f"surface-{number}", grid.describe()))
-        for number, grid in enumerate(grids)
-    ]
-    caption = ". One epsilon is for item replacement, the other for neighbour selection."
-    return ReportFigure(f"mean absolute error at two epsilons per {unit}", caption, [], panels)
 
 
 def _one_claim(rows: Sequence[TrialRow]) -> list[TrialRow]:

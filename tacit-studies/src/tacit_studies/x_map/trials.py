@@ -17,7 +17,8 @@ from tacit.crossdomain.x_map.x_map import AlterEgos
 from tacit.engines.engine import Local
 from tacit.experiments.crossdomain.charts import PUBLISHED_K
 from tacit.experiments.crossdomain.rows import TrialRow
-from tacit.experiments.crossdomain.trials import TrialCell, TrialMeasurement
+from tacit.experiments.crossdomain.trial_cell import TrialCell
+from tacit.experiments.crossdomain.trial_measurement import TrialMeasurement
 from tacit.experiments.experiment import Experiment, Journal
 from tacit.progress import bar
 
