@@ -31,7 +31,7 @@ from tacit.collection.plans import Rated
 from tacit.engines.engine import Engine, Local
 from tacit.engines.spark import Spark
 from tacit.experiments.comparison.comparison import Comparison
-from tacit.learners import Learner
+from tacit.learners.learner import Learner
 from tacit.models import evidence
 from tacit.models.least_squares.baselines import Baseline
 from tacit.privacy.guarantee import Guarantee

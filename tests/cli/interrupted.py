@@ -10,7 +10,7 @@ import time
 
 from tacit.cli import main
 from tacit.experiments.comparison import request
-from tacit.learners import Learner
+from tacit.learners.learner import Learner
 from tacit.models import model
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.cli import main
-from tacit.learners import learner
+from tacit.learners.learner import learner
 from tacit.metrics.accuracy import rmse
 from tacit.readers import synthetic
 from tacit.training import STRICT_TRAININGS

@@ -4,9 +4,9 @@ import tomllib
 
 import pytest
 
-from tacit import learners, load, synthetic
+from tacit import load, synthetic
 from tacit.errors import RequestError
-from tacit.learners import learner
+from tacit.learners.learner import learner, names
 from tacit.learners.settings import parsed_settings
 
 
@@ -19,7 +19,7 @@ def data(tmp_path):
 
 def settable():
     """Every setting of every model and trainer that has a text, with its default as text."""
-    for name in learners.names():
+    for name in names():
         each = learner(name)
         for key, value in vars(each.settings).items():
             if key not in ("engine", "state", "item_table"):

@@ -13,7 +13,7 @@ from tacit.collection.plans import Rated
 from tacit.collection.report_file import write_reports
 from tacit.collector.storage.addresses import open_store
 from tacit.collector.storage.published_models import PublishedModels
-from tacit.learners import learner
+from tacit.learners.learner import learner
 from tacit.models import Fitted, load
 from tacit.models.least_squares.half_steps import HalfSteps
 from tacit.models.least_squares.mf import WARM_SWEEPS

@@ -9,7 +9,7 @@ from tacit.experiments.comparison.compare import experiment
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.comparison.device_sample import synthetic_sample
 from tacit.experiments.comparison.tables import accuracy, best, promises
-from tacit.learners import learner, names
+from tacit.learners.learner import learner, names
 from tacit.learners.settings import having, require_options
 from tacit.readers import synthetic
 

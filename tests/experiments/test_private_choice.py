@@ -12,7 +12,7 @@ from tacit.collection.named_plans import plan_of
 from tacit.errors import RequestError
 from tacit.experiments.choice import private_choice
 from tacit.experiments.choice.private_choice import STEPS, PrivateChoice, squared_errors
-from tacit.learners import learner
+from tacit.learners.learner import learner
 from tacit.metrics.split import SplitProtocol, at_random
 from tacit.models import MODELS, device_predict
 from tacit.readers import synthetic

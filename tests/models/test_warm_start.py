@@ -9,7 +9,7 @@ from repeatable_words import RepeatableWordsForTestsOnly
 from tacit.collection.named_plans import plan_of
 from tacit.collection.perturb import perturb
 from tacit.errors import RequestError
-from tacit.learners import learner
+from tacit.learners.learner import learner
 from tacit.metrics.accuracy import rmse
 from tacit.models import evidence
 from tacit.models.channel_mf.gibbs import GibbsChain

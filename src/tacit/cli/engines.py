@@ -59,7 +59,7 @@ def learning(
         yield {}
         return
     from tacit.engines.spark import Spark
-    from tacit.learners import learner
+    from tacit.learners.learner import learner
     from tacit.learners.settings import having
 
     if not learner(model).supports_engine:

@@ -25,7 +25,7 @@ PACKAGES = {"paper": "tacit-studies"}
 def choices() -> "tuple[tuple[Registry[Any], ...], ...]":
     """Return the registries by option: of channels, of models and trainers, of formats."""
     from tacit.channels import MECHANISMS
-    from tacit.learners import REGISTRIES
+    from tacit.learners.learner import REGISTRIES
     from tacit.readers import FORMATS
 
     return (MECHANISMS,), REGISTRIES, (FORMATS,)

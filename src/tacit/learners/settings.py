@@ -5,7 +5,7 @@ from typing import Any
 
 from tacit import registry
 from tacit.errors import RequestError
-from tacit.learners import REGISTRIES, Learner, learner
+from tacit.learners.learner import REGISTRIES, Learner, learner
 
 
 def having(option: str) -> list[str]:

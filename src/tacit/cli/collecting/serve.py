@@ -107,7 +107,7 @@ def _learn(folder: Path, task: "Task") -> str:
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
     from tacit.collector.storage.published_models import PublishedModels
-    from tacit.learners import learner
+    from tacit.learners.learner import learner
 
     with closing(open_reader(str(folder / "reports.db"))) as reader:
         reports = stored_reports.reports(reader, task.address)

@@ -104,7 +104,7 @@ def choose_epsilon(
     from tacit.experiments.choice.tradeoff import WITHOUT_NOISE, require_several, tradeoff, trial
     from tacit.experiments.comparison.compare import experiment
     from tacit.experiments.comparison.request import epsilon_texts
-    from tacit.learners import learner
+    from tacit.learners.learner import learner
     from tacit.metrics.split import SplitProtocol
     from tacit.readers import synthetic
     from tacit.reporting.page import Provenance

@@ -32,7 +32,7 @@ from tacit.experiments.defaults import STARS_PLAN, model_for, plan_for
 
 if TYPE_CHECKING:
     from tacit.collection.plan import Plan
-    from tacit.learners import Learner
+    from tacit.learners.learner import Learner
     from tacit.ratings import Ratings
     from tacit.reports import Reports
 
@@ -207,7 +207,8 @@ def fit(
     publishing = publish_request(publish, db, task, least, force=force, dry_run=dry_run, hide=hide)
     _not_drawn_anew(epsilon, state)
     from tacit.experiments.results import writable
-    from tacit.learners import learner, with_exposure
+    from tacit.learners import with_exposure
+    from tacit.learners.learner import learner
     from tacit.learners.settings import parsed_settings, require_options
     from tacit.privacy.ledger import epsilon_text
     from tacit.progress import share
@@ -272,7 +273,7 @@ def _check_names(
     """
     from tacit.collection.named_plans import check_channels
     from tacit.experiments.defaults import RANDOM
-    from tacit.learners import learner
+    from tacit.learners.learner import learner
     from tacit.learners.settings import parsed_settings, require_options
 
     check_channels([channel], plan or STARS_PLAN)
@@ -293,7 +294,7 @@ def _settings(factors: int | None, items: Path | None) -> Settings:
 
 def _via(channel: str | None, model: "Learner") -> str:
     """Return a remark that names the channel and the model if they are plug-ins."""
-    from tacit.learners import plugged
+    from tacit.learners.learner import plugged
 
     sources = plugged(channel, model)
     return f" (plug-ins: {sources})" if sources else ""

@@ -11,7 +11,7 @@ from tacit.cli import options
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.learners import Learner
+    from tacit.learners.learner import Learner
     from tacit.models import Fitted, FittedLists
     from tacit.publishing.held_out import Gain
     from tacit.reports import Reports
@@ -61,7 +61,7 @@ def measured_gain(
 
     `fit`: fits the model with the settings of the command line.
     """
-    from tacit.learners import learner
+    from tacit.learners.learner import learner
     from tacit.publishing.held_out import held_out_gain
 
     if len(reports) < request.least and not request.force:

@@ -9,7 +9,7 @@ from tacit.cli import options
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.learners import Learner
+    from tacit.learners.learner import Learner
     from tacit.models import Fitted
     from tacit.reports import Reports
 

@@ -16,7 +16,7 @@ from tacit.collection.named_plans import IDENTITY, check_channels, plan_of, prot
 from tacit.errors import RequestError
 from tacit.experiments.experiment import Latest
 from tacit.experiments.results import checked, plain
-from tacit.learners import plugged
+from tacit.learners.learner import plugged
 from tacit.ratings import Ratings
 
 

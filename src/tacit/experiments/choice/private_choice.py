@@ -29,7 +29,7 @@ from tacit.errors import RequestError
 from tacit.experiments.choice.tradeoff import Tradeoff
 from tacit.experiments.experiment import Experiment
 from tacit.experiments.results import checked, plain
-from tacit.learners import Learner, learner
+from tacit.learners.learner import Learner, learner
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings

@@ -21,7 +21,7 @@ from tacit.collection.named_plans import IDENTITY
 from tacit.errors import RequestError
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.results import ResultRow
-from tacit.learners import Learner
+from tacit.learners.learner import Learner
 from tacit.metrics.split import SplitProtocol
 from tacit.reporting.table import UNKNOWN, decimals
 

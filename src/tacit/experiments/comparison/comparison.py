@@ -13,7 +13,7 @@ from tacit.device.profile import RankBy
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError, shown
 from tacit.experiments.defaults import BASELINES, POPULARITY, RANDOM
-from tacit.learners import Learner, learner
+from tacit.learners.learner import Learner, learner
 from tacit.learners.settings import require_options
 from tacit.metrics.split import SplitProtocol
 from tacit.ratings import Ratings

@@ -26,7 +26,7 @@ from tacit.experiments.metric_columns import (
     relevant_rating,
 )
 from tacit.experiments.results import LISTS, ResultRow
-from tacit.learners import Learner, plugged
+from tacit.learners.learner import Learner, plugged
 from tacit.metrics.accuracy import Slice
 from tacit.models import Fitted, FittedLists, exposure_of
 from tacit.models.simulated_devices import device_predict

@@ -24,7 +24,7 @@ from tacit.experiments.defaults import (
     plan_for,
     with_baselines,
 )
-from tacit.learners import Learner, learner, plugged
+from tacit.learners.learner import Learner, learner, plugged
 from tacit.learners.settings import parsed_settings
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.ledger import epsilon_text

@@ -13,7 +13,7 @@ from tacit.experiments.comparison.tables import accuracy
 from tacit.experiments.experiment import Experiment
 from tacit.experiments.guarantee_text import sentences
 from tacit.experiments.results import ResultRow
-from tacit.learners import Learner
+from tacit.learners.learner import Learner
 from tacit.ratings import Ratings
 from tacit.reporting.page import Provenance
 from tacit.reporting.table import Table, text
