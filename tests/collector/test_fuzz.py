@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from tacit.collector.http.app import OPENAPI
+from tacit.collector.http.collector import OPENAPI
 from tacit.wire.report import dumps, upload
 
 JSON = {"content-type": "application/json"}

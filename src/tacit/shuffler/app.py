@@ -22,7 +22,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from tacit.collector.http.admission import Bodies, check_media
-from tacit.collector.http.app import A_MINUTE, EXCEPTION_HANDLERS, FOR_EVER, meanwhile
+from tacit.collector.http.app import EXCEPTION_HANDLERS
+from tacit.collector.http.collector import A_MINUTE, FOR_EVER, meanwhile
 from tacit.collector.http.middleware import SecurityHeaders
 from tacit.collector.http.upload import MOST_WAITING
 from tacit.collector.ingest import problems
