@@ -21,7 +21,7 @@ however small delta is. It needs the standard library alone, so that a device ca
 import cmath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, repeat
 from math import exp, expm1, fsum, inf, log, log1p, pi, sqrt
 from operator import mul
 from typing import NamedTuple
@@ -122,10 +122,12 @@ def _poisson(mean: float) -> list[tuple[int, float]]:
 
 def _log_moment(laws: Sequence[_Losses], c: float) -> float:
     """Return log E[e^(c L); L finite]."""
-    return fsum(
-        law.copies * log(fsum(p * exp(c * x) for x, p in zip(law.losses, law.weights, strict=True)))
-        for law in laws
-    )
+    return fsum(law.copies * log(fsum(_raised(law, c))) for law in laws)
+
+
+def _raised(law: _Losses, c: float) -> Iterator[float]:
+    """Yield the probability of each loss, times e^(c L)."""
+    return map(mul, law.weights, map(exp, map(mul, repeat(c), law.losses)))
 
 
 def _saddle_point(laws: Sequence[_Losses], epsilon: float) -> float:
@@ -174,7 +176,7 @@ def _inversion(laws: Sequence[_Losses], epsilon: float, c: float) -> float:
 
 def _tilted(law: _Losses, c: float) -> _Losses:
     """Return the law with density e^(c L) / E[e^(c L)]."""
-    raised = [p * exp(c * x) for x, p in zip(law.losses, law.weights, strict=True)]
+    raised = list(_raised(law, c))
     total = fsum(raised)
     return law._replace(weights=[p / total for p in raised])
 

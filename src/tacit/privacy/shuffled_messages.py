@@ -31,7 +31,7 @@ Fills are never counted as noise. Tests compare all of this with an enumeration 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, exp, log, sqrt
+from math import ceil, copysign, exp, log, sqrt
 from typing import Literal, get_args
 
 from tacit.errors import RequestError, whole
@@ -41,8 +41,8 @@ Neighbour = Literal["replaced", "empty"]
 """What may change about a user's profile: any other one, or one without items in its stead."""
 PRECISION = 2e-3
 """Least relative error of delta, which is one of about 1e-4 of epsilon and of dummies."""
-STEP = 1.3
-"""Factor by which a bracket grows."""
+FIRST_STEP, LARGEST_STEP = log(1.05), log(1.3)
+"""First and largest step of a bracket, in the logarithm."""
 MOST_EPSILON = 64.0
 LARGEST_MEAN = 10_000_000
 """Most dummies per bucket that count: fewer are a valid bound, whose time and memory grow with the
@@ -196,31 +196,28 @@ def _log_ratio(bound: float, delta: float) -> float:
 
 
 def _root(excess: Callable[[float], float], guess: float) -> float:
-    """Return x > 0 with -PRECISION <= excess(x) <= 0, by regula falsi (Illinois).
+    """Return x > 0 with -PRECISION <= excess(x) <= 0, by regula falsi in log x (Pegasus).
 
     `excess`: continuous and decreasing.
     """
 
-    def gap(x: float) -> float:
-        return excess(x) + PRECISION / 2
+    def gap(log_x: float) -> float:
+        return excess(exp(log_x)) + PRECISION / 2
 
-    low, high = guess, guess
-    below = above = gap(guess)
-    while above > 0:
-        low, below, high = high, above, STEP * high
-        above = gap(high)
-    while below <= 0:
-        high, above, low = low, below, low / STEP
-        below = gap(low)
-    x, value = high, above
-    while abs(value) > PRECISION / 2:
-        x = (low * above - high * below) / (above - below)
-        value = gap(x)
-        if value > 0:
-            low, below, above = x, value, above / 2
-        else:
-            high, above, below = x, value, below / 2
-    return x
+    x = near = log(guess)
+    value = beyond = gap(x)
+    step = FIRST_STEP
+    while beyond * value > 0:
+        x, value = near, beyond
+        near = x + copysign(step, value)
+        beyond, step = gap(near), min(2 * step, LARGEST_STEP)
+    while abs(beyond) > PRECISION / 2:
+        between = near - beyond * (near - x) / (beyond - value)
+        at = gap(between)
+        # The value at a retained end is scaled down, so that the other end does not stay.
+        x, value = (x, value * beyond / (beyond + at)) if at * beyond > 0 else (near, beyond)
+        near, beyond = between, at
+    return exp(near)
 
 
 def _check_delta(delta: float) -> None:
