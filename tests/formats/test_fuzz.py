@@ -19,7 +19,7 @@ import pytest
 import used_files
 from changed_files import KINDS
 
-FEW, SECONDS = 20, 60
+FEW, SECONDS = 12, 60
 
 
 class FileUser:
