@@ -69,12 +69,12 @@ class Shuffling:
         self.folder, self.clock = folder, clock
         self.client = None
 
-    def start(self, *tasks, people=40):
+    def start(self, *tasks, people=40, **options):
         digests = [sha256(f"person {index}".encode()).hexdigest() for index in range(people)]
         provider = [sha256(PROVIDER_TOKEN.encode()).hexdigest()]
         app = application(
             self.folder, tasks, Enrolment(digests, 1), Enrolment(provider, 1),
-            clock=self.clock, every=0.01,
+            clock=self.clock, every=0.01, **options,
         )  # fmt: skip
         self.client = TestClient(app)
         self.client.__enter__()

@@ -202,6 +202,7 @@ def application(
     *,
     confirmed: bool = False,
     every: float = 1.0,
+    forgotten: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
@@ -209,13 +210,14 @@ def application(
 
     `tasks`: new ones; those of earlier runs are in the folder. `people`, `providers`: enrolment of
     devices and of the provider. `confirmed`: whether the machine's clock is right, whatever the
-    stored time. `every`: seconds between checks for tasks to close. `clock`: Unix seconds.
+    stored time. `every`: seconds between checks for tasks to close. `forgotten`: called after the
+    bundles of a closed task were deleted, which memory may still contain. `clock`: Unix seconds.
     `monotonic`: seconds since any moment. Raises `RequestError` for a folder in use and for invalid
     tasks, `DataError` for a damaged register.
     """
     store = SqliteStore(str(folder / STORE), sole=True)
     try:
-        shuffler = Shuffler(folder, trusted_clock(store, clock, monotonic, confirmed))
+        shuffler = Shuffler(folder, trusted_clock(store, clock, monotonic, confirmed), forgotten)
         shuffler.start(store, tasks)
     except BaseException:
         store.close()

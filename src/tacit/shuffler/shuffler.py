@@ -44,11 +44,14 @@ SAVE_SECONDS = 600.0
 class Shuffler:
     """The tasks of one provider in a folder, on the writer's store `STORE`.
 
-    `numbers`: of the tasks in the store.
+    `forgotten`: called after bundles were deleted, which memory may still contain.
     """
 
-    def __init__(self, folder: Path, clock: TrustedClock) -> None:
+    def __init__(
+        self, folder: Path, clock: TrustedClock, forgotten: Callable[[], None] = lambda: None
+    ) -> None:
         self.clock = clock
+        self._forgotten = forgotten
         self._folder = folder
         self._register = RegisterFile(folder / REGISTER)
         self._files = BatchFiles(folder)
@@ -171,10 +174,13 @@ class Shuffler:
             state = "released" if result.batch else "not released"
             log.info("A batch is closed and %s.", state, extra={"event": "closed"})
         if address not in self._deleted:
+            deleted = 0
             for byte in range(256):
-                await writer.run(lambda store, byte=byte: store.forget(number, 0, byte))
+                deleted += await writer.run(lambda store, byte=byte: store.forget(number, 0, byte))
             await writer.run(lambda store: self._scrub())
             self._deleted.add(address)
+            if deleted:
+                self._forgotten()
 
     def _release(self, task: ShuffledTask) -> Closing:
         """Write the batch if it has enough bundles."""

@@ -55,7 +55,8 @@ def shuffle(
     The shuffler is run by another organisation than the provider. It enrols people itself, accepts
     one bundle per person and task, and shows its tasks in a public register. A task is closed at
     its published time. With the required number of bundles, the provider receives all messages
-    once, without senders and in the order of their bytes. Otherwise they are deleted.
+    once, without senders and in the order of their bytes. Otherwise they are deleted. The program
+    then starts anew in the same process, so that its memory contains no bundle.
 
     Example:
 
@@ -66,10 +67,11 @@ def shuffle(
 
     try:
         from tacit.collector.http import logs
-        from tacit.collector.http.server import listening, serve
+        from tacit.collector.http.server import listening, server_of
         from tacit.collector.ingest.enrolment import Enrolment
         from tacit.collector.ingest.tokens import TokenFile, token_source
         from tacit.shuffler.app import application
+        from tacit.shuffler.renewal import Renewal, inherited_listener
     except ImportError as error:
         raise RequestError(
             f"The shuffler is not installed ({error}). Run pip install "
@@ -86,7 +88,10 @@ def shuffle(
     audience = tasks[0].shuffler if tasks else None
     people = Enrolment(token_source(tokens, audience), 1)
     providers = Enrolment(TokenFile(provider_tokens), 1)
-    app = application(folder, tasks, people, providers, confirmed=confirm_clock)
-    listener = listening(host, port)
+    renewal = Renewal()
+    app = application(
+        folder, tasks, people, providers, confirmed=confirm_clock, forgotten=renewal.request
+    )
+    listener = inherited_listener() or listening(host, port)
     options.notice(f"Shuffling on http://{host}:{listener.getsockname()[1]}, in {folder}")
-    serve(app, listener)
+    renewal.serve(server_of(app, listener), listener)

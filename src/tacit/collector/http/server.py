@@ -37,7 +37,17 @@ def listening(host: str, port: int) -> socket.socket:
 
 def serve(app: ASGIApp, listener: socket.socket) -> None:
     """Serve until Ctrl-C or SIGTERM, then store pending reports."""
+    run(server_of(app, listener), listener)
+
+
+def server_of(app: ASGIApp, listener: socket.socket) -> uvicorn.Server:
+    """Return the server of an application, which does not run yet."""
     host, port = listener.getsockname()[:2]
+    return uvicorn.Server(configured(app, host, port))
+
+
+def run(server: uvicorn.Server, listener: socket.socket) -> None:
+    """Serve until Ctrl-C, SIGTERM or `server.should_exit`. Closes the socket."""
     # Parsing allocates millions of small objects without cycles. Python's default threshold of 700
     # would spend more time on cycle collection than on parsing.
     gc.freeze()
@@ -45,7 +55,7 @@ def serve(app: ASGIApp, listener: socket.socket) -> None:
     # The writer acquires Python's lock five times per commit, and would wait 5 ms each time.
     sys.setswitchinterval(SWITCH_SECONDS)
     with suppress(KeyboardInterrupt):  # uvicorn raises it once everything has ended
-        uvicorn.Server(configured(app, host, port)).run(sockets=[listener])
+        server.run(sockets=[listener])
 
 
 def configured(app: ASGIApp, host: str, port: int) -> uvicorn.Config:

@@ -1,0 +1,236 @@
+"""What a shuffler holds in its files and its memory: no plaintext, and no link after release.
+
+The shuffler is a process, whose memory is read as a whole. Freed memory counts: it is not
+overwritten by Python, by SQLite or by the web server.
+"""
+
+import random
+import re
+from contextlib import closing, suppress
+from hashlib import sha256
+from http.client import HTTPException
+from itertools import pairwise
+
+import pytest
+from process_memory import dump
+from processes import CLI, ServerProcess, free_port
+from shuffled_tasks import item_task
+from shuffling import PROVIDER_TOKEN, wait_until
+
+from tacit.collector.storage.sqlite_reader import SqliteReader
+from tacit.device.shuffled.sealing import seal
+from tacit.shuffler.batch_files import messages_of
+from tacit.shuffler.shuffler import STORE
+from tacit.shuffler.task_key import TaskKey
+from tacit.wire.shuffled import register
+from tacit.wire.shuffled.task import SEALED_BYTES
+
+PEOPLE = 30
+MOST_LINKED = 0.15
+"""Six standard deviations above 3 / PEOPLE, of 1,290 messages."""
+KEY = TaskKey.generate()
+TOKENS = [sha256(f"person {person}".encode()).hexdigest()[:40] for person in range(PEOPLE)]
+LAUNCH = """
+from functools import partial
+from pathlib import Path
+from tacit.shuffler import app, shuffler
+
+read_clock = lambda: float(Path({clock!r}).read_text())
+app.application = partial(app.application, clock=read_clock, every=0.01)
+{planted}
+from tacit.cli import main
+main()
+"""
+PLANTED = {
+    "is not renewed": """
+from tacit.shuffler.renewal import Renewal
+Renewal.request = lambda self: None
+""",
+    "retains bundles in a file": """
+add = shuffler.Shuffler.add
+def retaining(self, writer, task, identity, bundle):
+    with open(self._folder / "retained", "ab") as file:
+        file.write(identity + bundle)
+    return add(self, writer, task, identity, bundle)
+shuffler.Shuffler.add = retaining
+""",
+    "releases in the order of arrival": """
+from tacit.shuffler import batch_files
+batch_files.sorted = lambda messages: messages
+""",
+    "deletes nothing": """
+from tacit.collector.storage.sqlite import SqliteStore
+SqliteStore.forget = lambda self, task, epoch, byte: 0
+""",
+}
+OPENS = """
+from tacit.device.shuffled.sealing import hpke_suite, sealing_info
+from tacit.shuffler.batch_files import messages_of
+from tacit.shuffler.task_key import TaskKey
+key, add, opened = TaskKey.load(Path({key!r})), shuffler.Shuffler.add, []
+def opening(self, writer, task, identity, bundle):
+    for message in messages_of(bundle):
+        info = sealing_info(task.address)
+        opened.append(hpke_suite().decrypt(message, key.private, info=info))
+    return add(self, writer, task, identity, bundle)
+shuffler.Shuffler.add = opening
+"""
+
+
+class Held:
+    """A shuffler as a process, on a clock in a file."""
+
+    def __init__(self, folder, planted=""):
+        port = free_port()
+        self.folder, self.clock = folder / "shuffler", folder / "clock"
+        self.task = item_task(key=KEY.public, shuffler=f"http://127.0.0.1:{port}")
+        self.clock.write_text(str(self.task.closes - 1_000))
+        (folder / "task.json").write_bytes(self.task.document)
+        for name, tokens in (("people", TOKENS), ("provider", [PROVIDER_TOKEN])):
+            digests = [sha256(token.encode()).hexdigest() for token in tokens]
+            (folder / name).write_text("\n".join(digests))
+        launch = LAUNCH.format(clock=str(self.clock), planted=planted)
+        command = [
+            *CLI[:2], launch, "shuffle", "--folder", self.folder, "--tokens", folder / "people",
+            "--provider-tokens", folder / "provider", "--task", folder / "task.json",
+            "--bundles", "20", "--honest", "1", "--port", str(port), "--log-json",
+        ]  # fmt: skip
+        self.server = ServerProcess(command, port, folder / "log")
+
+    def send(self, bundles):
+        path = f"/v1/tasks/{self.task.address}/bundles"
+        for token, bundle in zip(TOKENS, bundles, strict=True):
+            headers = {
+                "authorization": f"Bearer {token}",
+                "content-type": "application/octet-stream",
+            }
+            assert self.server.request("POST", path, bundle, headers)[0] == 200
+
+    def close(self, planted=None):
+        """Close the task, and wait for all that this shuffler does then."""
+        self.clock.write_text(str(self.task.closes))
+        wait_until(self._is_closed)
+        wait_until(
+            {"is not renewed": lambda: not self.names(), "deletes nothing": lambda: True}.get(
+                planted, lambda: self.log().count('"started"') == 2
+            )
+        )
+
+    def _is_closed(self):
+        with suppress(OSError, HTTPException):  # a request that the renewal interrupts
+            document = self.server.get("/v1/register")[1]
+            return self.task.address in register.loads(document).closed
+        return False
+
+    def batch(self):
+        headers = {"authorization": f"Bearer {PROVIDER_TOKEN}"}
+        path = f"/v1/tasks/{self.task.address}/batch"
+        return self.server.request("GET", path, headers=headers)[1]
+
+    def log(self):
+        return self.server.log.read_text()
+
+    def names(self):
+        """The names of all senders in the store."""
+        with closing(SqliteReader(str(self.folder / STORE))) as reader:
+            return [row.id for rows in reader.scan(2) for row in rows]
+
+    def memory(self):
+        return dump(self.server.process.pid)
+
+    def files(self):
+        return b"".join(path.read_bytes() for path in self.folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def holding(tmp_path):
+    """Start a shuffler, which ends with the test."""
+    started = []
+
+    def start(planted=""):
+        started.append(Held(tmp_path, planted))
+        return started[0]
+
+    yield start
+    started[0].server.stop()
+
+
+class Bundles:
+    """Bundles of random messages that have the same first bytes, so that a dump shows them all."""
+
+    def __init__(self, task, seed):
+        source = random.Random(seed)
+        self._mark = source.randbytes(10)
+        count = task.bundle_bytes // SEALED_BYTES
+        self.all = [
+            b"".join(self._mark + source.randbytes(SEALED_BYTES - 10) for _ in range(count))
+            for _ in TOKENS
+        ]
+        self._sender = {
+            message: person for person, body in enumerate(self.all) for message in messages_of(body)
+        }
+
+    def linked(self, content):
+        """The share of neighbours in some memory whose senders are the same, or arrived in turn.
+
+        Also the number of messages. The share is 1 for bundles, and in a permuted batch nearly
+        3 / PEOPLE, because a sender has two neighbours.
+        """
+        pattern = re.escape(self._mark) + b".{%d}" % (SEALED_BYTES - 10)
+        present = re.findall(pattern, content, re.DOTALL)
+        senders = [self._sender[each] for each in present if each in self._sender]
+        close = sum(abs(first - second) <= 1 for first, second in pairwise(senders))
+        return close / max(len(senders) - 1, 1), len(senders)
+
+
+def links(held, bundles, names):
+    """What links a bundle to the batch, in memory and in files."""
+    contents = {"memory": held.memory(), "files": held.files()}
+    for where, content in contents.items():
+        if bundles.linked(content)[0] > MOST_LINKED:
+            yield f"the order of messages in {where}"
+        if any(name in content for name in names):
+            yield f"a name in {where}"
+        if any(token.encode() in content for token in TOKENS):
+            yield f"a token in {where}"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("planted", [None, *PLANTED])
+def test_no_link_of_a_bundle_to_the_batch_after_release(holding, planted):
+    """Before it, all bundles and names are there, so the test finds what it looks for."""
+    held = holding(PLANTED.get(planted, ""))
+    bundles = Bundles(held.task, 1)
+    held.send(bundles.all)
+    names = held.names()
+    assert len(names) == PEOPLE
+    assert {"the order of messages in memory", "the order of messages in files",
+            "a name in files"} <= set(links(held, bundles, names))  # fmt: skip
+    held.close(planted)
+    batch = held.batch()
+    assert bundles.linked(batch)[1] == len(batch) // SEALED_BYTES == 43 * PEOPLE
+    assert bool(set(links(held, bundles, names))) is (planted is not None)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("opens", [False, True])
+def test_no_plaintext_at_any_time(holding, tmp_path, opens):
+    """Neither is the key of the provider there."""
+    KEY.save(tmp_path / "key")
+    held = holding(OPENS.format(key=str(tmp_path / "key")) if opens else "")
+    source, mark = random.Random(2), 0xD3916B << 16
+    sent = [[mark + source.randrange(1 << 16) for _ in range(43)] for _ in TOKENS]
+    held.send([b"".join(seal(each, KEY.public, held.task.address)) for each in sent])
+    expected = {message.to_bytes(5, "big") for each in sent for message in each}
+    secret = KEY.private.private_bytes_raw()
+
+    def read():
+        content = held.memory() + held.files()
+        present = set(re.findall(rb"\xd3\x91\x6b.{2}", content, re.DOTALL))
+        return len(present & expected) / len(expected), secret in content
+
+    before = read()
+    held.close()
+    share, is_secret = max(before, read())
+    assert (share > 0.9, is_secret) == (opens, opens)
+    assert opens or share < 0.02  # by chance: three bytes of .2 GB, and two of a fiftieth of all
