@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 import yaml
+from monitoring import rules
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-RULES = DEPLOY / "prometheus" / "alerts.yml"
+RULES = {"collector": DEPLOY / "prometheus", "shuffler": DEPLOY / "shuffler"}
 UPLOADS = 'tacit_uploads_total{instance="a",answer="%s"}'
+REFUSALS = 'tacit_refusals_total{instance="a",answer="%s"}'
 BUCKETS = 'tacit_commit_seconds_bucket{instance="a",le="%s"}'
 
 # For each alert: series of one value a minute, a minute in which it fires, and one in which it has
 # cleared. `AxN` stays at A for N more minutes, `A+BxN` rises by B a minute.
-CASES = {
+COLLECTOR = {
     "TacitCollectorDown": ({'up{job="tacit",instance="a"}': "1x3 0x9 1x9"}, 10, 18),
     "TacitNotReady": ({'tacit_ready{instance="a"}': "1x3 0x9 1x9"}, 10, 18),
     "TacitCommitsFail": ({'tacit_commit_failures_total{instance="a"}': "0x5 3x30"}, 8, 20),
@@ -40,22 +42,38 @@ CASES = {
     ),
     "TacitRetentionLate": ({'tacit_retention_lag_seconds{task="t"}': "0x3 9000x30 0x9"}, 30, 40),
 }  # fmt: skip
+SHUFFLER = {
+    "TacitShufflerDown": ({'up{job="tacit-shuffler",instance="a"}': "1x3 0x9 1x9"}, 10, 18),
+    "TacitShufflerNotReady": ({'tacit_ready{instance="a"}': "1x3 0x9 1x9"}, 10, 18),
+    "TacitShufflerCommitsFail": (
+        {'tacit_commit_failures_total{instance="a"}': "0x5 3x30"}, 8, 20,
+    ),
+    "TacitShufflerBundlesFail": ({REFUSALS % "failed": "0x5 1x40"}, 8, 40),
+    "TacitShufflerOverloaded": ({REFUSALS % "busy": "0+60x40 2400x40"}, 30, 60),
+    "TacitShufflerUnauthorized": ({REFUSALS % "unauthorized": "0+120x60 7200x60"}, 50, 110),
+    "TacitShufflerClockNotTrusted": ({'tacit_clock_trusted{instance="a"}': "1x3 0x9 1x9"}, 10, 18),
+    "TacitShufflerClosingLate": (
+        {'tacit_closing_lag_seconds{instance="a"}': "0x3 9000x30 0x9"}, 30, 40,
+    ),
+    "TacitShufflerBatchWaiting": (
+        {'tacit_batch_age_seconds{instance="a"}': "0x3 700000x90 0x9"}, 80, 100,
+    ),
+}  # fmt: skip
+CASES = {"collector": (COLLECTOR, 12), "shuffler": (SHUFFLER, 9)}
 
 pytestmark = pytest.mark.long
 
 
-def rules():
-    return yaml.safe_load(RULES.read_text())["groups"][0]["rules"]
-
-
-def test_each_alert_fires_and_clears(tmp_path):
-    names = [rule["alert"] for rule in rules()]
-    assert sorted(names) == sorted(CASES)
-    assert len(names) == 12
-    shutil.copy(RULES, tmp_path)
+@pytest.mark.parametrize("server", RULES)
+def test_each_alert_fires_and_clears(server, tmp_path):
+    (cases, count), deployed = CASES[server], RULES[server]
+    names = [rule["alert"] for rule in rules(deployed)]
+    assert sorted(names) == sorted(cases)
+    assert len(names) == count
+    shutil.copy(deployed / "alerts.yml", tmp_path)
     tests = []
-    for name, (series, fires, cleared) in CASES.items():
-        (rule,) = [each for each in rules() if each["alert"] == name]
+    for name, (series, fires, cleared) in cases.items():
+        (rule,) = [each for each in rules(deployed) if each["alert"] == name]
         labels = _labels(next(iter(series)), rule["expr"]) | rule["labels"]
         alert = {"exp_labels": labels, "exp_annotations": rule["annotations"]}
         tests.append(
@@ -68,8 +86,8 @@ def test_each_alert_fires_and_clears(tmp_path):
                 ],
             }
         )
-    cases = {"rule_files": ["alerts.yml"], "evaluation_interval": "1m", "tests": tests}
-    (tmp_path / "cases.yml").write_text(yaml.safe_dump(cases))
+    content = {"rule_files": ["alerts.yml"], "evaluation_interval": "1m", "tests": tests}
+    (tmp_path / "cases.yml").write_text(yaml.safe_dump(content))
     run = subprocess.run(
         ["promtool", "test", "rules", "cases.yml"], cwd=tmp_path, capture_output=True, text=True
     )
@@ -86,10 +104,9 @@ def _labels(series, expression):
     return labels
 
 
-def test_configuration_is_valid():
-    for command in (
-        ["promtool", "check", "config", DEPLOY / "prometheus" / "prometheus.yml"],
-        ["promtool", "check", "rules", RULES],
-    ):
+@pytest.mark.parametrize("server", RULES)
+def test_configuration_is_valid(server):
+    for kind, name in (("config", "prometheus.yml"), ("rules", "alerts.yml")):
+        command = ["promtool", "check", kind, RULES[server] / name]
         run = subprocess.run(command, capture_output=True, text=True)
         assert run.returncode == 0, run.stdout + run.stderr

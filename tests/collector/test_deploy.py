@@ -21,7 +21,7 @@ from tacit.cli import app
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
-UNITS = sorted((DEPLOY / "systemd").iterdir())
+UNITS = sorted(DEPLOY.glob("*/*.service")) + sorted(DEPLOY.glob("*/*.timer"))
 DOCKERFILE = (DEPLOY / "docker" / "Dockerfile").read_text()
 
 
@@ -37,8 +37,8 @@ def instructions():
     return stages
 
 
-def compose():
-    return yaml.safe_load((DEPLOY / "docker" / "compose.yaml").read_text())["services"]
+def compose(folder="docker"):
+    return yaml.safe_load((DEPLOY / folder / "compose.yaml").read_text())["services"]
 
 
 def kubernetes():
@@ -66,6 +66,7 @@ def commands():
     for name, service in compose().items():
         if name.startswith("collector"):
             yield service["command"]
+    yield compose("shuffler")["shuffler"]["command"]
     (loop,) = compose()["fit"]["command"]
     yield shlex.split(loop.split("tacit ")[1].split(";")[0])
 
@@ -79,7 +80,7 @@ def test_commands_have_these_options():
         known = {option for each in command.params for option in each.opts}
         assert {word for word in words if word.startswith("-")} <= known
         checked += 1
-    assert checked == 11
+    assert checked == 12
 
 
 def test_dockerfile_keeps_the_rules_of_hadolint():
@@ -105,6 +106,7 @@ def test_dockerfile_keeps_the_rules_of_hadolint():
 def test_containers_have_no_privileges():
     services = [each for name, each in compose().items() if name not in ("db", "proxy")]
     assert len(services) == 3
+    services.append(compose("shuffler")["shuffler"])
     for service in services:
         assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
     found = list(containers())
@@ -122,10 +124,11 @@ def test_proxy_obeys_readiness():
 
 
 @pytest.mark.long
-def test_caddy_accepts_its_file():
+@pytest.mark.parametrize("folder", ["docker", "shuffler"])
+def test_caddy_accepts_its_file(folder):
     caddy = shutil.which("caddy")
     assert caddy, "install caddy"
-    file = DEPLOY / "docker" / "Caddyfile"
+    file = DEPLOY / folder / "Caddyfile"
     command = [caddy, "adapt", "--config", file, "--adapter", "caddyfile"]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -137,7 +140,7 @@ def test_units_are_valid(tmp_path):
     assert shutil.which("systemd-analyze"), "install systemd"
     for unit in UNITS:
         text = unit.read_text()
-        if unit.suffix == ".timer" or "collector" in unit.name:
+        if unit.suffix == ".timer" or unit.stem in ("tacit-collector", "tacit-shuffler"):
             assert "[Install]" in text
         (tmp_path / unit.name).write_text(
             text.replace("/opt/tacit/bin", str(Path(sys.executable).parent))

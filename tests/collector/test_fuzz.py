@@ -10,10 +10,7 @@ import time
 from random import Random
 
 import pytest
-import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
-from schemathesis import GenerationMode
-from schemathesis.specs.openapi.checks import positive_data_acceptance
+from described import statuses
 
 from tacit.collector.http.collector import OPENAPI
 from tacit.wire.report import dumps, upload
@@ -29,37 +26,11 @@ ANSWERS = {b"200", b"400", b"401", b"404", b"405", b"408", b"409", b"413", b"415
 @pytest.mark.parametrize("examples", [2, pytest.param(300, marks=pytest.mark.long)])
 def test_what_the_published_description_says(ask, started, examples):
     """Requests made up from it, of the right form and of wrong ones, get answers it describes."""
-    task, seen = ask(), []
-    collector = started(task)
-    schema = schemathesis.openapi.from_dict(json.loads(OPENAPI.read_text()))
-
-    def tried(operation, mode, parameters):
-        @settings(
-            max_examples=examples,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
-        @given(operation.as_strategy(mode, path_parameters=parameters))
-        def one(case):
-            url = f"http://127.0.0.1:{collector.port}"
-            # Ten seconds by default, which a busy machine may need for one answer.
-            response = case.call(base_url=url, timeout=300)
-            # What a task did not ask is refused, however well it is formed.
-            case.validate_response(response, excluded_checks=[positive_data_acceptance])
-            seen.append((operation.path, response.status_code))
-
-        one()
-
-    for found in schema.get_all_operations():
-        operation = found.ok()
-        tried(operation, GenerationMode.POSITIVE, None)
-        if "{task}" in operation.path:
-            tried(operation, GenerationMode.POSITIVE, {"task": task.address})
-        if operation.method == "post":
-            tried(operation, GenerationMode.NEGATIVE, {"task": task.address})
-    assert {("/v1/tasks/{task}/reports", status) for status in (400, 404, 422)} <= set(seen)
-    assert {("/v1/tasks/{task}/erasures", status) for status in (200, 400, 404)} <= set(seen)
+    task = ask()
+    url = f"http://127.0.0.1:{started(task).port}"
+    seen = statuses(OPENAPI, url, {"task": task.address}, examples)
+    assert {("/v1/tasks/{task}/reports", status) for status in (400, 404, 422)} <= seen
+    assert {("/v1/tasks/{task}/erasures", status) for status in (200, 400, 404)} <= seen
     assert not [status for _, status in seen if status >= 500]
 
 

@@ -5,18 +5,15 @@ import re
 import subprocess
 import threading
 import time
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from os import utime
 from pathlib import Path
-from urllib.parse import quote
-from urllib.request import urlopen
 
 import pytest
 import uvicorn
-import yaml
 from balancer import asked
+from monitoring import Senders, TroubledStore, awaited, prometheus, rules
 from processes import CLI, free_port
 
 from tacit.collector.http import upload as upload_handler
@@ -26,36 +23,14 @@ from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.ingest.opening import opened
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.sqlite import SqliteStore
-from tacit.collector.storage.store import StoredReport, StoreError
+from tacit.collector.storage.store import StoredReport
 from tacit.wire.report import dumps, upload
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
+RULES = DEPLOY / "prometheus"
 DAY = 86_400
-SENDERS = 6
-SECONDS = 60
-"""Until the test fails; each state is awaited."""
 
 pytestmark = pytest.mark.long
-
-
-class TroubledStore(SqliteStore):
-    """While `troubled`, every other commit fails, the others are slow, and nothing is deleted."""
-
-    troubled = True
-    turns = 0
-
-    def insert(self, rows):
-        if self.troubled:
-            self.turns += 1
-            if self.turns % 2:
-                raise StoreError("the disk is full (0 MiB free)")
-            time.sleep(1.2)
-        return super().insert(rows)
-
-    def forget(self, task, epoch, first_byte):
-        if self.troubled:
-            raise StoreError("the disk is full (0 MiB free)")
-        return super().forget(task, epoch, first_byte)
 
 
 class Operated:
@@ -105,95 +80,12 @@ class Operated:
         store.close()
 
 
-class Senders:
-    """Threads that send the same kinds of uploads, made by `uploads`, until `close`."""
-
-    def __init__(self, uploads):
-        self._uploads, self._going = uploads, True
-        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(SENDERS)]
-        for thread in self._threads:
-            thread.start()
-
-    def close(self):
-        self._going = False
-        for thread in self._threads:
-            thread.join()
-
-    def _run(self):
-        while self._going:
-            self._uploads()
-            time.sleep(0.1)
-
-
-class Prometheus:
-    """Debian's Prometheus with the rules, which scrapes once a second.
-
-    Waiting times are 0 and ranges 10 s: promtool tests the real ones.
-    """
-
-    def __init__(self, folder, target):
-        self.port = free_port()
-        text = re.sub(r"for: \w+", "for: 0s", (DEPLOY / "prometheus" / "alerts.yml").read_text())
-        (folder / "alerts.yml").write_text(re.sub(r"\[\d+\w\]", "[10s]", text))
-        config = (DEPLOY / "prometheus" / "prometheus.yml").read_text()
-        config = config.replace("15s", "1s").replace("127.0.0.1:8000", f"127.0.0.1:{target}")
-        (folder / "prometheus.yml").write_text(config)
-        self._log = (folder / "log").open("w")
-        self._process = subprocess.Popen(
-            ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=data",
-             f"--web.listen-address=127.0.0.1:{self.port}"],
-            cwd=folder, stdout=self._log, stderr=self._log,
-        )  # fmt: skip
-
-    def get(self, path):
-        with urlopen(f"http://127.0.0.1:{self.port}/api/v1/{path}", timeout=5) as response:
-            return json.load(response)["data"]
-
-    def query(self, expression):
-        return self.get(f"query?query={quote(expression)}")["result"]
-
-    def firing(self):
-        return {each["labels"]["alertname"] for each in self.get("alerts")["alerts"]}
-
-    def close(self):
-        self._process.terminate()
-        self._process.wait(20)
-        self._log.close()
-
-
-@contextmanager
-def prometheus(folder, target):
-    folder.mkdir()
-    running = Prometheus(folder, target)
-    try:
-        yield running
-    finally:
-        running.close()
-
-
-def awaited(missing):
-    """Wait until nothing is missing."""
-    end, names = time.monotonic() + SECONDS, {"Prometheus"}
-    while time.monotonic() < end:
-        with suppress(OSError):  # it has not started yet
-            names = missing()
-        if not names:
-            return
-        time.sleep(0.2)
-    pytest.fail(f"Missing: {names}")
-
-
-def rules():
-    text = (DEPLOY / "prometheus" / "alerts.yml").read_text()
-    return yaml.safe_load(text)["groups"][0]["rules"]
-
-
 def queries():
     """The dashboard's expressions, and the metric of each rule."""
     panels = json.loads((DEPLOY / "grafana" / "tacit.json").read_text())["panels"]
     for panel in panels:
         yield from (target["expr"] for target in panel["targets"])
-    for rule in rules():
+    for rule in rules(RULES):
         name = re.search(r"up\b|tacit_\w+|process_\w+", rule["expr"]).group()
         yield f'{name}{{job="tacit"}}'
 
@@ -223,7 +115,7 @@ def test_each_alert_fires_and_clears_on_a_running_collector(
     newest.write_text("0" * 64)
     utime(newest, (now - 3 * DAY, now - 3 * DAY))
     collector.add_expired_report()
-    names, seen = {rule["alert"] for rule in rules()}, set()
+    names, seen = {rule["alert"] for rule in rules(RULES)}, set()
     assert len(names) == 12
 
     def not_fired(wanted):
@@ -239,7 +131,7 @@ def test_each_alert_fires_and_clears_on_a_running_collector(
         collector.send(b"{")
         collector.send(b"defect")
 
-    with prometheus(tmp_path / "prometheus", collector.port) as server:
+    with prometheus(tmp_path / "prometheus", collector.port, RULES) as server:
         awaited(lambda: not_fired({"TacitCollectorDown"}))
         collector.start(troubled=True)
         awaited(lambda: not_fired({"TacitNoReports"}))

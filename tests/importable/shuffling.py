@@ -69,14 +69,16 @@ class Shuffling:
         self.folder, self.clock = folder, clock
         self.client = None
 
-    def start(self, *tasks, people=40, **options):
+    def application(self, *tasks, people=40, **options):
         digests = [sha256(f"person {index}".encode()).hexdigest() for index in range(people)]
         provider = [sha256(PROVIDER_TOKEN.encode()).hexdigest()]
-        app = application(
+        return application(
             self.folder, tasks, Enrolment(digests, 1), Enrolment(provider, 1),
             clock=self.clock, every=0.01, **options,
         )  # fmt: skip
-        self.client = TestClient(app)
+
+    def start(self, *tasks, **options):
+        self.client = TestClient(self.application(*tasks, **options))
         self.client.__enter__()
         return self
 

@@ -6,41 +6,19 @@ overwritten by Python, by SQLite or by the web server.
 
 import random
 import re
-from contextlib import closing, suppress
-from hashlib import sha256
-from http.client import HTTPException
 from itertools import pairwise
 
 import pytest
 from process_memory import dump
-from processes import CLI, ServerProcess, free_port
-from shuffled_tasks import item_task
-from shuffling import PROVIDER_TOKEN, wait_until
+from shuffler_process import KEY, PEOPLE, TOKENS, ShufflerProcess
+from shuffling import wait_until
 
-from tacit.collector.storage.sqlite_reader import SqliteReader
 from tacit.device.shuffled.sealing import seal
 from tacit.shuffler.batch_files import messages_of
-from tacit.shuffler.shuffler import STORE
-from tacit.shuffler.task_key import TaskKey
-from tacit.wire.shuffled import register
 from tacit.wire.shuffled.task import SEALED_BYTES
 
-PEOPLE = 30
 MOST_LINKED = 0.15
 """Six standard deviations above 3 / PEOPLE, of 1,290 messages."""
-KEY = TaskKey.generate()
-TOKENS = [sha256(f"person {person}".encode()).hexdigest()[:40] for person in range(PEOPLE)]
-LAUNCH = """
-from functools import partial
-from pathlib import Path
-from tacit.shuffler import app, shuffler
-
-read_clock = lambda: float(Path({clock!r}).read_text())
-app.application = partial(app.application, clock=read_clock, every=0.01)
-{planted}
-from tacit.cli import main
-main()
-"""
 PLANTED = {
     "is not renewed": """
 from tacit.shuffler.renewal import Renewal
@@ -77,78 +55,13 @@ shuffler.Shuffler.add = opening
 """
 
 
-class Held:
-    """A shuffler as a process, on a clock in a file."""
-
-    def __init__(self, folder, planted=""):
-        port = free_port()
-        self.folder, self.clock = folder / "shuffler", folder / "clock"
-        self.task = item_task(key=KEY.public, shuffler=f"http://127.0.0.1:{port}")
-        self.clock.write_text(str(self.task.closes - 1_000))
-        (folder / "task.json").write_bytes(self.task.document)
-        for name, tokens in (("people", TOKENS), ("provider", [PROVIDER_TOKEN])):
-            digests = [sha256(token.encode()).hexdigest() for token in tokens]
-            (folder / name).write_text("\n".join(digests))
-        launch = LAUNCH.format(clock=str(self.clock), planted=planted)
-        command = [
-            *CLI[:2], launch, "shuffle", "--folder", self.folder, "--tokens", folder / "people",
-            "--provider-tokens", folder / "provider", "--task", folder / "task.json",
-            "--bundles", "20", "--honest", "1", "--port", str(port), "--log-json",
-        ]  # fmt: skip
-        self.server = ServerProcess(command, port, folder / "log")
-
-    def send(self, bundles):
-        path = f"/v1/tasks/{self.task.address}/bundles"
-        for token, bundle in zip(TOKENS, bundles, strict=True):
-            headers = {
-                "authorization": f"Bearer {token}",
-                "content-type": "application/octet-stream",
-            }
-            assert self.server.request("POST", path, bundle, headers)[0] == 200
-
-    def close(self, planted=None):
-        """Close the task, and wait for all that this shuffler does then."""
-        self.clock.write_text(str(self.task.closes))
-        wait_until(self._is_closed)
-        wait_until(
-            {"is not renewed": lambda: not self.names(), "deletes nothing": lambda: True}.get(
-                planted, lambda: self.log().count('"started"') == 2
-            )
-        )
-
-    def _is_closed(self):
-        with suppress(OSError, HTTPException):  # a request that the renewal interrupts
-            document = self.server.get("/v1/register")[1]
-            return self.task.address in register.loads(document).closed
-        return False
-
-    def batch(self):
-        headers = {"authorization": f"Bearer {PROVIDER_TOKEN}"}
-        path = f"/v1/tasks/{self.task.address}/batch"
-        return self.server.request("GET", path, headers=headers)[1]
-
-    def log(self):
-        return self.server.log.read_text()
-
-    def names(self):
-        """The names of all senders in the store."""
-        with closing(SqliteReader(str(self.folder / STORE))) as reader:
-            return [row.id for rows in reader.scan(2) for row in rows]
-
-    def memory(self):
-        return dump(self.server.process.pid)
-
-    def files(self):
-        return b"".join(path.read_bytes() for path in self.folder.rglob("*") if path.is_file())
-
-
 @pytest.fixture
 def holding(tmp_path):
     """Start a shuffler, which ends with the test."""
     started = []
 
     def start(planted=""):
-        started.append(Held(tmp_path, planted))
+        started.append(ShufflerProcess(tmp_path, planted))
         return started[0]
 
     yield start
@@ -185,7 +98,7 @@ class Bundles:
 
 def links(held, bundles, names):
     """What links a bundle to the batch, in memory and in files."""
-    contents = {"memory": held.memory(), "files": held.files()}
+    contents = {"memory": dump(held.server.process.pid), "files": held.files()}
     for where, content in contents.items():
         if bundles.linked(content)[0] > MOST_LINKED:
             yield f"the order of messages in {where}"
@@ -206,7 +119,12 @@ def test_no_link_of_a_bundle_to_the_batch_after_release(holding, planted):
     assert len(names) == PEOPLE
     assert {"the order of messages in memory", "the order of messages in files",
             "a name in files"} <= set(links(held, bundles, names))  # fmt: skip
-    held.close(planted)
+    held.close()
+    wait_until(
+        {"is not renewed": lambda: not held.names(), "deletes nothing": lambda: True}.get(
+            planted, held.is_renewed
+        )
+    )
     batch = held.batch()
     assert bundles.linked(batch)[1] == len(batch) // SEALED_BYTES == 43 * PEOPLE
     assert bool(set(links(held, bundles, names))) is (planted is not None)
@@ -225,12 +143,13 @@ def test_no_plaintext_at_any_time(holding, tmp_path, opens):
     secret = KEY.private.private_bytes_raw()
 
     def read():
-        content = held.memory() + held.files()
+        content = dump(held.server.process.pid) + held.files()
         present = set(re.findall(rb"\xd3\x91\x6b.{2}", content, re.DOTALL))
         return len(present & expected) / len(expected), secret in content
 
     before = read()
     held.close()
+    wait_until(held.is_renewed)
     share, is_secret = max(before, read())
     assert (share > 0.9, is_secret) == (opens, opens)
     assert opens or share < 0.02  # by chance: three bytes of .2 GB, and two of a fiftieth of all

@@ -8,12 +8,14 @@ import asyncio
 import logging
 import os
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
@@ -24,6 +26,7 @@ from starlette.types import ASGIApp
 from tacit.collector.http.admission import Bodies, check_media
 from tacit.collector.http.app import EXCEPTION_HANDLERS
 from tacit.collector.http.collector import A_MINUTE, FOR_EVER, meanwhile
+from tacit.collector.http.logs import where
 from tacit.collector.http.middleware import SecurityHeaders
 from tacit.collector.http.upload import MOST_WAITING
 from tacit.collector.ingest import problems
@@ -34,6 +37,7 @@ from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import ReportOutcome, StoreError
 from tacit.device.shuffled.client import MEDIA_TYPE
+from tacit.shuffler.metrics import ShufflerState
 from tacit.shuffler.shuffler import STORE, Shuffler, trusted_clock
 from tacit.wire.shuffled.task import ShuffledTask
 
@@ -41,6 +45,7 @@ log = logging.getLogger(__name__)
 
 CHUNK = 1 << 20
 """Bytes of a batch that are sent at a time."""
+OPENAPI = Path(__file__).with_name("openapi.json")
 NO_STORE = {"cache-control": "no-store"}
 MEDIA = replace(problems.MEDIA, detail=f"Send {MEDIA_TYPE} without a content-encoding.")
 LENGTH = Problem("length", 422, "A bundle must have the exact length that its task requires.")
@@ -49,13 +54,22 @@ CLOSED = Problem("closed", 410, "The task is closed, so its batch accepts no mor
 GONE = Problem("gone", 410, "The batch was not released, or was deleted.")
 
 
+class RunningShuffler(NamedTuple):
+    """Components that live from the start of the application to its end."""
+
+    writer: Writer
+    readiness: Readiness
+    state: ShufflerState
+
+
 class ShufflerRoutes:
     """Routes of a shuffler. `people`, `providers`: enrolment of devices, and of the provider."""
 
     def __init__(self, shuffler: Shuffler, people: Enrolment, providers: Enrolment) -> None:
         self._shuffler, self._people, self._providers = shuffler, people, providers
         self._bodies = Bodies()
-        self._running: tuple[Writer, Readiness] | None = None
+        self._refusals = Counter[str]()
+        self._running: RunningShuffler | None = None
 
     @asynccontextmanager
     async def running(self, store: SqliteStore, every: float) -> AsyncGenerator[None]:
@@ -65,7 +79,8 @@ class ShufflerRoutes:
         """
         writer = Writer(store)
         readiness = Readiness(writer)
-        self._running = writer, readiness
+        state = ShufflerState(self._shuffler, writer, lambda: self._refusals)
+        self._running = RunningShuffler(writer, readiness, state)
         log.info("The shuffler has started.", extra={"event": "started"})
         try:
             async with meanwhile(self._shuffler.keep(writer, every), readiness.watch()):
@@ -75,9 +90,13 @@ class ShufflerRoutes:
             log.info("The shuffler has stopped.", extra={"event": "stopped"})
 
     @property
-    def _writer(self) -> Writer:
+    def _components(self) -> RunningShuffler:
         assert self._running is not None, "the shuffler has not started"
-        return self._running[0]
+        return self._running
+
+    @property
+    def _writer(self) -> Writer:
+        return self._components.writer
 
     async def register(self, request: Request) -> Response:
         """GET /v1/register"""
@@ -91,6 +110,21 @@ class ShufflerRoutes:
 
     async def bundle(self, request: Request) -> Response:
         """POST /v1/tasks/{task}/bundles; raises `ProblemError` for a refused bundle."""
+        try:
+            return await self._bundle(request)
+        except ProblemError as error:
+            self._refusals[error.problem.name] += 1
+            raise
+        except Exception as error:
+            self._refusals[problems.FAILED.name] += 1
+            kind = type(error).__name__  # the message may contain the input
+            cause = f"{kind} at {where(error.__traceback__)}"
+            log.error(
+                "A bundle failed: %s.", kind, extra={"event": "bundle-failed", "cause": cause}
+            )
+            raise ProblemError(problems.FAILED) from None
+
+    async def _bundle(self, request: Request) -> Response:
         task = self._open(request)
         if self._writer.uploads >= MOST_WAITING:
             raise ProblemError(problems.BUSY)
@@ -147,11 +181,18 @@ class ShufflerRoutes:
 
     async def ready(self, request: Request) -> Response:
         """GET /readyz: raises `ProblemError` if bundles cannot be stored, and why."""
-        assert self._running is not None, "the shuffler has not started"
-        problem = await self._running[1].problem()
+        problem = await self._components.readiness.problem()
         if problem is not None:
             raise ProblemError(problem)
         return PlainTextResponse("ready\n")
+
+    async def metrics(self, request: Request) -> Response:
+        """GET /metrics"""
+        return Response(self._components.state.text(), media_type=CONTENT_TYPE_LATEST)
+
+    async def description(self, request: Request) -> Response:
+        """GET /v1/openapi.json"""
+        return Response(OPENAPI.read_bytes(), media_type="application/json", headers=A_MINUTE)
 
     def routes(self) -> list[Route]:
         """Return all routes."""
@@ -164,8 +205,10 @@ class ShufflerRoutes:
             Route("/v1/tasks/{task}/bundles", self.bundle, methods=["POST"]),
             Route(batch, self.batch),
             Route(batch, self.received, methods=["DELETE"]),
+            Route("/v1/openapi.json", self.description),
             Route("/healthz", self.health),
             Route("/readyz", self.ready),
+            Route("/metrics", self.metrics),
         ]
 
     def _task(self, request: Request) -> ShuffledTask:

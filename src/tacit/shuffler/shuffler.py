@@ -8,7 +8,7 @@ repeated, with the same batch. A batch below the least number of bundles is neve
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -133,6 +133,26 @@ class Shuffler:
         path = self._files.path(address)
         is_released = result is not None and result.batch is not None
         return path if is_released and path.exists() else None
+
+    @property
+    def open_tasks(self) -> list[ShuffledTask]:
+        """Tasks that accept bundles."""
+        return [task for address, task in self._tasks.items() if self.open_task(address)]
+
+    @property
+    def closing_lag(self) -> float:
+        """Seconds since the earliest closing time of a task whose bundles are not deleted."""
+        return self._age(address for address in self._tasks if address not in self._deleted)
+
+    @property
+    def batch_age(self) -> float:
+        """Seconds since the earliest closing time of a task whose batch is not deleted."""
+        return self._age(address for address in self._tasks if self.batch(address) is not None)
+
+    def _age(self, addresses: Iterable[str]) -> float:
+        """Return the seconds since the earliest closing time; 0 if none is past."""
+        now = self.clock()
+        return max([0.0, *(now - self._tasks[address].closes for address in addresses)])
 
     def delete(self, address: str) -> None:
         """Delete a released batch, which the provider has received."""

@@ -64,14 +64,8 @@ class Metrics:
 
     def watch(self, collector: "State") -> None:
         """Add what is read from the running components at each scrape."""
-        build = {
-            "version": tacit.__version__,
-            "python": platform.python_version(),
-            "store": "postgresql" if collector.db and is_postgres(collector.db) else "sqlite",
-        }
-        Info(
-            "tacit_build", "Version of Tacit and Python, kind of store.", registry=self.registry
-        ).info(build)
+        is_server = collector.db is not None and is_postgres(collector.db)
+        add_build(self.registry, "postgresql" if is_server else "sqlite")
         ProcessCollector(registry=self.registry)
         self.registry.register(collector)
 
@@ -123,11 +117,11 @@ class State(Collector):
     def collect(self) -> Iterator[Metric]:
         """Implement `prometheus_client.registry.Collector.collect`."""
         yield from self._totals()
-        yield _gauge("tacit_reports_waiting", "Reports waiting for a commit.", self._writer.waiting)
+        yield gauge("tacit_reports_waiting", "Reports waiting for a commit.", self._writer.waiting)
         ready = "1 if the last write to the store succeeded."
-        yield _gauge("tacit_ready", ready, not self._writer.failing)
+        yield gauge("tacit_ready", ready, not self._writer.failing)
         trusted = "1 if the machine's clock is near the last trusted time."
-        yield _gauge("tacit_clock_trusted", trusted, self._clock.trusted)
+        yield gauge("tacit_clock_trusted", trusted, self._clock.trusted)
         yield self._models()
         if self._scanned:
             yield from self._store()
@@ -135,9 +129,9 @@ class State(Collector):
     def _totals(self) -> Iterator[Metric]:
         counts = self._writer.counts
         outcomes = {each: counts[each] for each in ("stored", "duplicate", "conflict")}
-        yield _counter("tacit_uploads", "Uploads by answer.", "answer", self._uploads())
-        yield _counter("tacit_erasures", "Erasures by answer.", "answer", self._erasures())
-        yield _counter("tacit_reports", "Reports by outcome.", "outcome", outcomes)
+        yield counter("tacit_uploads", "Uploads by answer.", "answer", self._uploads())
+        yield counter("tacit_erasures", "Erasures by answer.", "answer", self._erasures())
+        yield counter("tacit_reports", "Reports by outcome.", "outcome", outcomes)
         yield CounterMetricFamily(
             "tacit_commits", "Commits of uploads that succeeded.", value=counts["commits"]
         )
@@ -152,39 +146,49 @@ class State(Collector):
             for task in self._tasks
             if self._published and (at := self._published.published_at(task.address)) is not None
         }
-        return _by_task(name, text, times)
+        return by_task(name, text, times)
 
     def _store(self) -> Iterator[Metric]:
-        yield _gauge("tacit_store_bytes", "Size of the store on its disk.", self._size)
+        yield gauge("tacit_store_bytes", "Size of the store on its disk.", self._size)
         scanned = "Time of the last count of the store's contents."
-        yield _gauge("tacit_store_counted_timestamp_seconds", scanned, self._scanned)
+        yield gauge("tacit_store_counted_timestamp_seconds", scanned, self._scanned)
         now = self._clock()
         contents = {
             each.task.address[:SHOWN]: each.since(self._published) for each in self._contents
         }
         reports = {task: each.reports for task, each in contents.items()}
-        yield _by_task("tacit_stored_reports", "Reports in the store.", reports)
+        yield by_task("tacit_stored_reports", "Reports in the store.", reports)
         backlog = {task: each.backlog for task, each in contents.items()}
-        yield _by_task("tacit_backlog_reports", "Reports since the last fit.", backlog)
+        yield by_task("tacit_backlog_reports", "Reports since the last fit.", backlog)
         tombstones = {task: each.tombstones for task, each in contents.items()}
-        yield _by_task("tacit_tombstones", "Recorded erasures.", tombstones)
+        yield by_task("tacit_tombstones", "Recorded erasures.", tombstones)
         lags = {task: each.retention_lag(now) for task, each in contents.items()}
         overdue = "How long the oldest report is overdue for deletion."
-        yield _by_task("tacit_retention_lag_seconds", overdue, lags)
+        yield by_task("tacit_retention_lag_seconds", overdue, lags)
 
 
-def _gauge(name: str, text: str, value: float) -> Metric:
+def add_build(registry: CollectorRegistry, store: str) -> None:
+    """Add the versions to a registry. `store`: the kind of store."""
+    about = "Version of Tacit and Python, kind of store."
+    build = {"version": tacit.__version__, "python": platform.python_version(), "store": store}
+    Info("tacit_build", about, registry=registry).info(build)
+
+
+def gauge(name: str, text: str, value: float) -> Metric:
+    """Return a gauge without labels. `text`: its help."""
     return GaugeMetricFamily(name, text, value=value)
 
 
-def _counter(name: str, text: str, label: str, counts: Mapping[str, int]) -> Metric:
+def counter(name: str, text: str, label: str, counts: Mapping[str, int]) -> Metric:
+    """Return a counter by the values of one label. `text`: its help."""
     family = CounterMetricFamily(name, text, labels=[label])
     for value, count in sorted(counts.items()):
         family.add_metric([value], count)
     return family
 
 
-def _by_task(name: str, text: str, values: Mapping[str, float]) -> Metric:
+def by_task(name: str, text: str, values: Mapping[str, float]) -> Metric:
+    """Return a gauge by task. `values`: by the first digits of the address. `text`: its help."""
     family = GaugeMetricFamily(name, text, labels=["task"])
     for task, value in values.items():
         family.add_metric([task], value)

@@ -1,0 +1,64 @@
+"""Whatever is sent, a shuffler answers as its description says, and its batch stays as it is."""
+
+import json
+
+import httpx2
+import pytest
+from described import statuses
+from processes import free_port
+from shuffled_tasks import item_task
+from shuffling import PROVIDER_TOKEN, served
+
+from tacit.shuffler.app import OPENAPI, ShufflerRoutes
+from tacit.shuffler.task_key import TaskKey
+
+TASK = item_task(key=TaskKey.generate().public)
+BUNDLES, BATCH = "/v1/tasks/{task}/bundles", "/v1/tasks/{task}/batch"
+
+
+@pytest.fixture
+def answers(shuffling):
+    """A function from a token to the (path, status) of all answers. The shuffler uses sockets."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+
+    def tried(token, examples):
+        headers = {"authorization": f"Bearer {token}"}
+        return statuses(OPENAPI, url, {"task": TASK.address}, examples, headers)
+
+    with served(shuffling.application(TASK), port):
+        shuffling.client = httpx2.Client(base_url=url)
+        yield tried
+        shuffling.stop()
+
+
+@pytest.mark.parametrize("examples", [2, pytest.param(200, marks=pytest.mark.long)])
+def test_what_the_published_description_says(shuffling, answers, examples):
+    """With the tokens of a person and of the provider, on an open task and a closed one."""
+    seen = answers("person 30", examples)
+    assert {(BUNDLES, 404), (BUNDLES, 422), (BATCH, 401), ("/v1/ready", 200)} <= seen
+    seen |= answers(PROVIDER_TOKEN, examples)
+    assert {(BATCH, 410), (BUNDLES, 401), ("/v1/ready", 401)} <= seen
+    for person in range(20):
+        body = bytes([person]) * TASK.bundle_bytes
+        assert shuffling.send(TASK, body, person=person).status_code == 200
+    shuffling.close(TASK)
+    seen |= answers("person 30", examples)
+    assert (BUNDLES, 410) in seen
+    seen |= answers(PROVIDER_TOKEN, examples)
+    assert (BATCH, 200) in seen
+    assert not [status for _, status in seen if status >= 500]
+
+
+def test_the_description_is_served_and_complete(shuffling):
+    """It has every route but its own."""
+    shuffling.start(TASK)
+    document = shuffling.client.get("/v1/openapi.json").json()
+    assert document == json.loads(OPENAPI.read_text())
+    routes = {
+        (route.path, method.lower())
+        for route in ShufflerRoutes(None, None, None).routes()
+        for method in route.methods - {"HEAD"}
+    }
+    described = {(path, method) for path, item in document["paths"].items() for method in item}
+    assert routes == described | {("/v1/openapi.json", "get")}
