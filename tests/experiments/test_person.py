@@ -276,6 +276,11 @@ def test_shuffled_messages_are_compared_at_the_same_epsilon(run, tmp_path):
         ("shuffled-popularity", "shuffled:10", 3.0),
         ("dp-popularity", "curator", 3.0),
     }
+    shuffled = [row for row in rows if row["plan"] == "shuffled:10"]
+    empty = {row["model"]: row["empty_epsilon"] for row in shuffled}
+    assert all(0 < each < 3 for each in empty.values())  # of the certificate, which is computed
+    assert f"Against an empty profile, epsilon = {max(empty.values()):g} per user." in printed
+    assert not any("empty_epsilon" in row for row in rows if row not in shuffled)
     table = tomllib.loads((tmp_path / "out.toml").read_text())["compare"]
     assert table["plan"] == "shuffled:10"
     status, _, said = run("compare", tmp_path / "out.toml", "--json", tmp_path / "again.json")

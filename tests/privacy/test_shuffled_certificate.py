@@ -68,7 +68,9 @@ def test_guarantee_names_both_epsilons_and_its_conditions(certificate):
     guarantee = certificate.guarantee
     assert (guarantee.epsilon, guarantee.delta) == (certificate.replaced, "1e-6")
     assert (guarantee.unit, guarantee.trust, guarantee.exact) == ("user", "shuffler", False)
-    assert f"against an empty profile epsilon is {certificate.empty}" in guarantee.assumptions
+    assert guarantee.empty == certificate.empty
+    smaller = f"Against an empty profile, epsilon = {certificate.empty} per user."
+    assert smaller in guarantee.sentence
     assert Guarantee.from_dict(guarantee.to_dict()) == guarantee
     assert "trusting the shuffler" in guarantee.sentence
     sentence = certificate.sentence

@@ -64,6 +64,10 @@ def plugged(plugins: Iterable[str | None]) -> list[str]:
 def _claim(rows: Sequence[ResultRow]) -> Guarantee:
     row = rows[0]
     epsilons = dict.fromkeys(f"{row.epsilon:g}" for row in rows if row.epsilon is not None)
+    empty: dict[float, float] = {}  # the largest one at each epsilon
+    for row in rows:
+        if row.epsilon is not None and row.empty_epsilon is not None:
+            empty[row.epsilon] = max(empty.get(row.epsilon, 0.0), row.empty_epsilon)
     # With a tight guarantee per user, the row's delta is that of the user. A slot's claim is pure.
     delta = 0.0 if row.tight_epsilon is not None else row.delta
     return Guarantee(
@@ -71,6 +75,7 @@ def _claim(rows: Sequence[ResultRow]) -> Guarantee:
         delta=f"{delta:g}",
         unit=row.unit,
         trust=row.trust,
+        empty=either([f"{each:g}" for each in empty.values()]) if empty else None,
         released=RELEASED.get(row.trust, "the devices' reports"),
         fails=_failing(rows) if row.claim_valid is False else None,
         uncovered=tuple(row.uncovered.split(", ")) if row.uncovered else (),

@@ -42,7 +42,8 @@ class ResultRow:
     true ratings and the published item model, "curator" from true ratings. `unit`: what `epsilon`
     protects. `claim_valid`: False if the guarantee is known to fail, None without a guarantee.
     `uncovered`: undeclared parts that the guarantee does not cover ("the catalogue, the set of
-    people"), or None. `items`: columns of the public item table that the model used ("title,
+    people"), or None. `empty_epsilon`: `epsilon` where one of two profiles is empty, for shuffled
+    messages, else None. `items`: columns of the public item table that the model used ("title,
     genres"), or None. `plugins`: the channel or model that comes from a plug-in, and the plug-in
     ("halfway of my-package 1.0"), or None. `cold_users`: number of users with a test rating and no
     training rating, whom top-N metrics exclude for every model. None for none. `ranked_by`: "gain"
@@ -72,6 +73,7 @@ class ResultRow:
     tight_epsilon: float | None
     claim_valid: bool | None
     uncovered: str | None = None
+    empty_epsilon: float | None = None
     items: str | None = None
     plugins: str | None = None
     cold_users: int | None = None
@@ -115,7 +117,7 @@ class ResultRow:
     def to_dict(self) -> dict[str, Any]:
         """Return the row as JSON-ready values. Missing figures are null.
 
-        The keys of slices, item table, plug-ins, cold users and ranking are omitted if None.
+        The keys in `OPTIONAL` are omitted if None.
         """
         values = plain(self)
         absent = [key for key in OPTIONAL if values[key] is None]
@@ -178,7 +180,7 @@ def _is_encodable(text: str) -> bool:
 
 MOST = 1 << 63
 """Upper bound of 64-bit integers, exclusive."""
-OPTIONAL = ("items", "plugins", "cold_users", "ranked_by", "slices")
+OPTIONAL = ("empty_epsilon", "items", "plugins", "cold_users", "ranked_by", "slices")
 ADDED = ("niche_ndcg_at_20",)
 """Keys that rows of earlier versions do not have."""
 KEYS = tuple(field.name for field in fields(ResultRow) if field.name not in OPTIONAL)

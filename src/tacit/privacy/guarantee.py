@@ -38,7 +38,8 @@ class Guarantee:
     proof. `exact`: whether the claim was verified in integer arithmetic. `fails`: why the claim is
     known not to hold, as part of a sentence; None if it holds. `uncovered`: parts of the release
     that were inferred from the ratings, because they were not declared, and that the claim does not
-    cover. Raises `RequestError` for an unknown unit or trust.
+    cover. `empty`: epsilon where one of the two inputs is empty, if it is smaller than `epsilon`.
+    Raises `RequestError` for an unknown unit or trust.
     """
 
     epsilon: str | None
@@ -51,6 +52,7 @@ class Guarantee:
     exact: bool = False
     fails: str | None = None
     uncovered: tuple[str, ...] = ()
+    empty: str | None = None
 
     def __post_init__(self) -> None:
         for what, given, known in (("unit", self.unit, Unit), ("trust", self.trust, Trust)):
@@ -69,7 +71,8 @@ class Guarantee:
         trusted = f"the {self.trust}" if self.trust in ("shuffler", "curator") else self.trust
         return (
             f"{holds}psilon = {self.epsilon} per {self.unit}{spread}, trusting {trusted}: "
-            f"releasing {self.released} protects {PROTECTS[self.unit]}.{public}{self._gap}"
+            f"releasing {self.released} protects {PROTECTS[self.unit]}.{self._smaller}{public}"
+            f"{self._gap}"
         )
 
     @property
@@ -95,6 +98,7 @@ class Guarantee:
         """Show one line for each part that is set."""
         parts = (
             ("epsilon", "none" if self.epsilon is None else f"{self.epsilon} per {self.unit}"),
+            ("against empty data", "" if self.empty is None else f"{self.empty} per {self.unit}"),
             ("delta", "" if self.delta == "0" else self.delta),
             ("trusting", self.trust),
             ("released", self.released),
@@ -107,6 +111,12 @@ class Guarantee:
         return card("Guarantee", [(name, value) for name, value in parts if value])
 
     @property
+    def _smaller(self) -> str:
+        if self.empty is None:
+            return ""
+        return f" Against an empty profile, epsilon = {self.empty} per {self.unit}."
+
+    @property
     def _gap(self) -> str:
         if not self.uncovered:
             return ""
@@ -115,9 +125,10 @@ class Guarantee:
         return f" Not covered: {parts}, inferred from the ratings because not declared."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON-ready values, without `uncovered` if it is empty."""
-        found = asdict(self)
-        return found if self.uncovered else {k: v for k, v in found.items() if k != "uncovered"}
+        """Return JSON-ready values. Leaves out an empty `uncovered`, and `empty` if it is None."""
+        values = asdict(self)
+        absent = [name for name in ("uncovered", "empty") if not values[name]]
+        return {name: value for name, value in values.items() if name not in absent}
 
     @classmethod
     def from_dict(cls, written: Mapping[str, Any]) -> Self:

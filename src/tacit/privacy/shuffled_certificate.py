@@ -133,6 +133,7 @@ class ShuffledCertificate:
         """Guarantee per user: the profile is replaced by any other one."""
         return Guarantee(
             epsilon=self.replaced,
+            empty=self.empty,
             delta=self.delta,
             unit="user",
             trust="shuffler",
@@ -140,7 +141,6 @@ class ShuffledCertificate:
             public=("who takes part, and when",),
             assumptions=(
                 "neighbours: the profile is replaced by any other one, at the same participation",
-                f"against an empty profile epsilon is {self.empty}",
                 "the shuffler follows the protocol: it forges, drops and retains no bundle, and "
                 f"releases no batch of fewer than {self.bundles} bundles",
                 f"at least {self.devices} bundles of each batch come from devices that follow the "

@@ -12,7 +12,7 @@ from tacit.wire.tasks.catalogue import MOST_ITEMS
 
 PROMISE, DETAILS = (
     ("epsilon", "unit", "trust", "released"),
-    ("delta", "public", "assumptions", "exact", "fails", "uncovered"),
+    ("delta", "public", "assumptions", "exact", "fails", "uncovered", "empty"),
 )
 """Required and optional keys of a guarantee."""
 LONGEST = 1 << 26
@@ -72,7 +72,7 @@ def guarantee(value: Any, what: str) -> Guarantee:
     known = strict.fields(value, f"{what}'s guarantee", PROMISE, DETAILS)
     for key in known.keys() & {"public", "assumptions", "uncovered"}:
         strict.listed(known[key], key, strict.text, what)
-    for key in known.keys() & {"epsilon", "fails"}:
+    for key in known.keys() & {"epsilon", "fails", "empty"}:
         one(known, key, lambda text: None if text is None else strict.text(text), what)
     for key in known.keys() & {"released", "delta"}:
         one(known, key, strict.text, what)

@@ -145,6 +145,7 @@ def promises() -> list[dict[str, Any]]:
         ('"exact": false', '"exact": 0'),
         ('"exact": false', '"exact": false, "more": 1'),
         ('"exact": false', '"exact": false, "exact": false'),
+        ('"exact": false', '"exact": false, "empty": 1'),
         ('"exact": false', '"exact": false, "uncovered": "x"'),
         ('"exact": false', '"exact": false, "uncovered": [1]'),
         ('"public": []', '"public": "x"'),

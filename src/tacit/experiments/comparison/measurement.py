@@ -212,6 +212,7 @@ def _facts(
         "tight_epsilon": _number(tight.epsilon) if tight else None,
         "claim_valid": one.fails is None if epsilon is not None else None,
         "uncovered": ", ".join(one.uncovered) or None,
+        "empty_epsilon": _number(one.empty),
         "seed": cell.seed,
         "fold": cell.fold,
         "n_train": n_train,

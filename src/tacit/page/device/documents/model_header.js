@@ -5,7 +5,7 @@ import { itemId, MOST_ITEMS } from "./catalogue.js";
 import { fields, integral, listed, text } from "./strict.js";
 
 const PROMISE = ["epsilon", "unit", "trust", "released"];
-const DETAILS = ["delta", "public", "assumptions", "exact", "fails", "uncovered"]; // or left out
+const DETAILS = ["delta", "public", "assumptions", "exact", "fails", "uncovered", "empty"]; // or left out
 const UNITS = ["none", "value", "slot", "user"];
 const TRUSTED = ["nobody", "shuffler", "curator", "everybody"];
 
@@ -85,11 +85,11 @@ export function one(known, key, read, what) {
 export function guarantee(value, what) {
   const known = fields(value, `${what}'s guarantee`, PROMISE, DETAILS);
   const { delta = "", public: open = [], assumptions = [], exact = false, fails = null } = known;
-  const { uncovered = [] } = known;
+  const { uncovered = [], empty = null } = known;
   /** @type {Fields} */
-  const all = { ...known, delta, public: open, assumptions, exact, fails, uncovered };
+  const all = { ...known, delta, public: open, assumptions, exact, fails, uncovered, empty };
   for (const key of ["public", "assumptions", "uncovered"]) listed(all[key], key, text, what);
-  for (const key of ["epsilon", "fails"]) if (all[key] !== null) one(all, key, text, what);
+  for (const key of ["epsilon", "fails", "empty"]) if (all[key] !== null) one(all, key, text, what);
   for (const key of ["released", "delta"]) one(all, key, text, what);
   one(all, "unit", (unit) => UNITS.find((known) => known === unit), what);
   one(all, "trust", (trust) => TRUSTED.find((known) => known === trust), what);
