@@ -10,7 +10,7 @@ and from the number of its buckets, which depends on the head, and so on counts 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 from functools import cached_property, lru_cache
 from math import ceil, isqrt
 
@@ -27,6 +27,12 @@ UNUSED = 300
 """Buckets of the round `items` that no device has."""
 BUCKETS_EACH = 20
 """Least number of buckets of the round `pairs` per message. More buckets do not raise the bound."""
+_TWO_DIGITS = Context(prec=2, rounding=ROUND_FLOOR)
+
+
+def largest_delta(bundles: int) -> str:
+    """Return the largest delta of a batch with at least `bundles`, rounded down to two digits."""
+    return f"{_TWO_DIGITS.divide(LARGEST_DELTA, bundles):f}"
 
 
 def messages_of(name: str) -> int | None:

@@ -2,7 +2,6 @@
 
 import time
 from datetime import UTC, datetime
-from decimal import ROUND_FLOOR, Context
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,6 @@ from tacit.cli.options import interruptible
 from tacit.errors import RequestError
 
 app = typer.Typer(no_args_is_help=True, help="Collect shuffled messages, without a curator.")
-_TWO_DIGITS = Context(prec=2, rounding=ROUND_FLOOR)
 Closes = Annotated[
     datetime,
     typer.Option(
@@ -70,7 +68,7 @@ def task(
         --shuffler https://shuffler.example --epsilon 4 --bundles 50000 --closes 2031-05-01T12:00
         --key films.key -o films.json
     """
-    from tacit.collection.shuffled_plan import ShuffledPlan
+    from tacit.collection.shuffled_plan import ShuffledPlan, largest_delta
     from tacit.experiments.results import writable
     from tacit.readers import catalogue
     from tacit.shuffler.task_key import TaskKey
@@ -83,7 +81,7 @@ def task(
         messages=messages,
         items=len(ids),
         epsilon=epsilon,
-        delta=_delta(bundles) if delta is None else delta,
+        delta=largest_delta(bundles) if delta is None else delta,
         bundles=bundles,
         honest=honest,
     )
@@ -120,7 +118,7 @@ def plan(
 
     Example: tacit shuffled plan --items 3706 --bundles 70000 --epsilon 1,4
     """
-    from tacit.collection.shuffled_plan import ShuffledPlan
+    from tacit.collection.shuffled_plan import ShuffledPlan, largest_delta
     from tacit.reporting.table import NOTHING, Table, text
     from tacit.shuffler.tasks import bundle_sizes
 
@@ -131,7 +129,7 @@ def plan(
                 messages=most,
                 items=items,
                 epsilon=each,
-                delta=_delta(bundles),
+                delta=largest_delta(bundles),
                 bundles=bundles,
                 honest=honest,
             )
@@ -139,7 +137,8 @@ def plan(
             pairs = (f"{sizes.head:,}", f"{sizes.pairs:,}") if sizes.head else (NOTHING, NOTHING)
             lines.append((each, str(most), f"{sizes.items:,}", *pairs, f"{sizes.size / 1000:,.1f}"))
     heading = ("epsilon per user", "M", "about items", "largest head", "about pairs", "kB")
-    words = f"Messages of a device: {items:,} items, {bundles:,} bundles, delta {_delta(bundles)}"
+    delta = largest_delta(bundles)
+    words = f"Messages of a device: {items:,} items, {bundles:,} bundles, delta {delta}"
     typer.echo(text(Table(words, heading, tuple(lines))))
 
 
@@ -180,12 +179,6 @@ def pairs(
         f"{document.round.messages + document.round.dummies:,} messages per device. "
         f"Address {document.address}. {document.certificate.sentence}"
     )
-
-
-def _delta(bundles: int) -> str:
-    from tacit.privacy.shuffled_certificate import LARGEST_DELTA
-
-    return f"{_TWO_DIGITS.divide(LARGEST_DELTA, bundles):f}"
 
 
 def _seconds(closes: datetime) -> int:

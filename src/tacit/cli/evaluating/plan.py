@@ -9,9 +9,7 @@ import typer
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.planning.plan import Deployment, PlanRow
+    from tacit.planning.population import Population
 
 
 def plan(
@@ -19,8 +17,23 @@ def plan(
     items: Annotated[str, typer.Option(help="Number of items.")],
     ratings_each: Annotated[str, typer.Option(help="Average number of ratings per user.")],
     person_epsilon: Annotated[str, typer.Option(help="Epsilon in nats per user at --delta.")],
-    scale: Annotated[str, typer.Option(help="The rating scale, low:high:step.")] = "1:5:1",
-    delta: Annotated[float, typer.Option(help="Delta of --person-epsilon.")] = 1e-6,
+    scale: Annotated[
+        str | None, typer.Option(help="The rating scale, low:high:step. [1:5:1]")
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            help="Delta of --person-epsilon. [1e-6; with --plan, .01 over the bundles of a batch]"
+        ),
+    ] = None,
+    plan_name: Annotated[
+        str | None,
+        typer.Option(
+            "--plan",
+            help="shuffled:M predicts messages, bytes and NDCG@20 of lists from shuffled messages "
+            "instead, with at most M messages about pairs per device.",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the synthetic users. The privacy noise is never seeded.")
     ] = 0,
@@ -37,44 +50,87 @@ def plan(
     Examples:
 
         tacit plan --people 1e6 --items 1500 --ratings-each 30 --scale 1:5:1 --person-epsilon 4
+
+        tacit plan --people 1e5 --items 1000 --ratings-each 30 --person-epsilon 4 --plan shuffled:30
     """
     from tacit.experiments.results import writable
 
     writable(json)
 
-    from tacit.experiments.results import save
-    from tacit.planning.plan import Deployment, PlanRow
     from tacit.planning.population import Population
-    from tacit.progress import bar
     from tacit.scale import RatingScale
 
     population = Population(
         people=_count(people, "--people"),
         items=_count(items, "--items"),
         ratings_each=_count(ratings_each, "--ratings-each"),
-        scale=RatingScale.parse(scale),
+        scale=RatingScale.parse(scale or "1:5:1"),
     )
-    deployment = Deployment(population=population, epsilon=person_epsilon, delta=f"{delta:g}")
+    spread = None if delta is None else f"{delta:g}"
+    if plan_name is None:
+        _plan_ratings(population, person_epsilon, spread or "1e-06", seed, json)
+    elif scale is not None:
+        raise RequestError("--scale has no effect with --plan shuffled:M; leave out --scale.")
+    else:
+        _plan_lists(population, plan_name, person_epsilon, spread, seed, json)
+
+
+def _plan_ratings(
+    population: "Population", epsilon: str, delta: str, seed: int, json: Path | None
+) -> None:
+    from tacit.experiments.comparison.user_level import RATED
+    from tacit.experiments.results import save
+    from tacit.planning.plan import Deployment, PlanRow, asked_table, expected, sentences
+    from tacit.progress import bar
+    from tacit.reporting.table import text
+
+    deployment = Deployment(population=population, epsilon=epsilon, delta=delta)
     with bar("planning") as progress:
         rows = deployment.rows(seed, progress)
     if json:
         save(rows, json, PlanRow)
-    _print(rows, deployment)
-
-
-def _print(rows: "Sequence[PlanRow]", deployment: "Deployment") -> None:
-    from tacit.experiments.comparison.user_level import RATED
-    from tacit.planning.plan import asked_table, expected, sentences
-    from tacit.reporting.table import text
-
-    people = deployment.population
-    words = (
-        f"{people.people:,} users, {people.items:,} items, {people.ratings_each} ratings per "
-        f"user; epsilon {deployment.epsilon} per user, delta {deployment.delta}"
-    )
+    words = f"{_shape(population)} ratings per user; epsilon {epsilon} per user, delta {delta}"
     for table in (expected(rows, words), asked_table(rows)):
         typer.echo(text(table) + "\n")
     typer.echo("\n".join([*sentences(rows), RATED]))
+
+
+def _plan_lists(
+    population: "Population",
+    name: str,
+    epsilon: str,
+    delta: str | None,
+    seed: int,
+    json: Path | None,
+) -> None:
+    from tacit.collection.shuffled_plan import messages_of
+    from tacit.experiments.results import save
+    from tacit.planning.shuffled import (
+        ShuffledForecast,
+        ShuffledPlanRow,
+        expected_lists,
+        list_sentences,
+    )
+    from tacit.progress import bar
+    from tacit.reporting.table import text
+
+    messages = messages_of(name)
+    if messages is None:
+        raise RequestError(f"--plan must be shuffled:M, such as shuffled:100, got '{name}'.")
+    forecast = ShuffledForecast(
+        population=population, messages=messages, epsilon=epsilon, delta=delta
+    )
+    with bar("planning") as progress:
+        rows = forecast.rows(seed, progress)
+    if json:
+        save(rows, json, ShuffledPlanRow)
+    words = f"{_shape(population)} interactions per user; {name}, epsilon {epsilon} per user"
+    typer.echo(text(expected_lists(rows, words)) + "\n")
+    typer.echo("\n".join(list_sentences(rows)))
+
+
+def _shape(people: "Population") -> str:
+    return f"{people.people:,} users, {people.items:,} items, {people.ratings_each}"
 
 
 def _count(text: str, option: str) -> int:
