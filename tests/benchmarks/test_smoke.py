@@ -56,6 +56,7 @@ SCRIPTS = {
     "stars_and_presence": ("--seeds", "1"),
     "sample_flood": ("--items", "20000", "--uploads", "3", "--seconds", "0.3"),
     "store_memory": ("--millions", "0.05"),
+    "warm_refit": ("{frame}", "--models", "ease,mf"),
 }  # fmt: skip
 SPARK = {
     "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/spark.json"),

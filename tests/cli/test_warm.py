@@ -1,6 +1,7 @@
 """`fit --warm` starts from the last model, unless reports were deleted since."""
 
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,6 +82,49 @@ def test_a_fit_is_cold_after_an_erasure(fit, tmp_path):
     assert np.array_equal(warm.items, cold.items)
 
 
+@pytest.mark.parametrize("name", ["ease", "graph-filter"])
+def test_a_top_n_model_reuses_its_search_and_says_when_it_does_not(fit, tmp_path, name):
+    fit.store(0, 1800)
+    model, published = tmp_path / "model", ("--publish", tmp_path / "models", "--force")
+    assert fit("--model", name, *published)[0] == 0
+    start, check = tmp_path / "model.warm", tmp_path / "model.measured"
+    last, measured = load(start), load(check)
+    assert last.presence.reported.nnz == measured.presence.reported.nnz == 0
+    fit.store(1800, 2000)
+    status, _, message = fit("--warm", model, *published)
+    assert (status, f"{name} from 2,000 rows" in message) == (0, True)
+    assert "from scratch" not in message
+    assert load(start).tuning == last.tuning
+    assert load(check).tuning == measured.tuning
+    replace(last, tuning=replace(last.tuning, reports=500)).save(start)
+    status, _, message = fit("--warm", model)
+    assert (status, "changed too much since the search of" in message) == (0, True)
+    assert load(start).tuning.reports == 2000
+    start.unlink()
+    status, _, message = fit("--model", name, "--warm", model)
+    assert (status, "was saved without model.warm, which has what" in message) == (0, True)
+    assert load(start).tuning.reports == 2000
+
+
+def test_a_top_n_model_is_fitted_from_scratch_after_an_erasure(fit, tmp_path):
+    fit.store(0, 2000)
+    fit("--model", "ease")
+    with closing(open_store(str(fit.path))) as store:
+        store.erase(1, fit.people[7], 4)
+    status, _, message = fit("--warm", tmp_path / "model")
+    assert (status, "1 users of" in message) == (0, True)
+    assert "deleted or expired, so the model is fitted from scratch" in message
+
+
+def test_exposure_of_a_warm_rating_model_reuses_its_search(fit, tmp_path):
+    fit.store(0, 1800)
+    assert fit("--model", "mf")[0] == 0
+    last = load(tmp_path / "model").exposure
+    fit.store(1800, 2000)
+    assert fit("--warm", tmp_path / "model")[0] == 0
+    assert load(tmp_path / "model").exposure.tuning == last.tuning is not None
+
+
 def test_a_check_starts_from_the_last_check(fit, task, reports, tmp_path):
     fit.store(0, 1800)
     published = ("--publish", tmp_path / "models", "--force")
@@ -118,7 +162,8 @@ def test_a_check_never_starts_from_a_model_of_the_reports_that_it_holds_out(repo
     ("arguments", "message"),
     [
         (("--model", "bias"), "bias does not support --warm: it is fitted from scratch"),
-        (("--model", "ease"), "ease does not support --warm"),
+        (("--model", "popularity"), "popularity does not support --warm"),
+        (("--model", "ease"), "ease requires a model of that kind, got mf"),
         (("--model", "mf-plain"), "requires a model of that kind, got mf"),
         (("--factors", "4"), "--warm excludes --factors"),
         (("--state", "folder"), "--warm excludes --state"),

@@ -132,7 +132,8 @@ def fit(
         source = _on(scale, data) if isinstance(data, Reports) else as_ratings(data, scale=scale)
         with _advance(progress) as advance:
             fitted = chosen.fit(source, rng=rng, advance=advance, **settings)
-        return with_exposure(fitted, source, rng=rng) if exposure else fitted
+        last = getattr(settings.get("warm"), "exposure", None)
+        return with_exposure(fitted, source, rng=rng, warm=last) if exposure else fitted
     _check_unit(chosen, epsilon, unit)
     # Text is passed unchanged: each trainer rejects an invalid epsilon with its own message.
     text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
@@ -150,11 +151,16 @@ def _advance(progress: bool | Advance) -> AbstractContextManager[Advance | None]
     return share("fitting") if progress else nullcontext()
 
 
-def with_exposure(fitted: Any, data: Ratings | Reports, *, rng: int = 0) -> Any:
-    """Return a rating model with the exposure in its data. Other models are returned unchanged."""
+def with_exposure(
+    fitted: Any, data: Ratings | Reports, *, rng: int = 0, warm: FittedLists | None = None
+) -> Any:
+    """Return a rating model with the exposure in its data. Other models are returned unchanged.
+
+    `warm`: earlier exposure, of fewer reports.
+    """
     if not isinstance(fitted, Fitted):
         return fitted
-    return fitted.with_exposure(models.exposure_of(data, rng=rng))
+    return fitted.with_exposure(models.exposure_of(data, rng=rng, warm=warm))
 
 
 def _check_unit(trainer: Learner, epsilon: object, unit: str | None) -> None:

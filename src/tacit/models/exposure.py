@@ -45,7 +45,9 @@ ROUNDS, SPARE = 4, 10
 """Subspace iterations, and their columns beyond K."""
 
 
-def exposure_of(data: Ratings | Reports, *, rng: int = 0) -> FittedLists | None:
+def exposure_of(
+    data: Ratings | Reports, *, rng: int = 0, warm: FittedLists | None = None
+) -> FittedLists | None:
     """Fit exposure to the presence in reports or ratings.
 
     Parameters
@@ -54,6 +56,8 @@ def exposure_of(data: Ratings | Reports, *, rng: int = 0) -> FittedLists | None:
         Reports, or ratings, whose presence is used without noise.
     rng
         Seed of held-out users and initial values.
+    warm
+        Earlier exposure, of fewer reports, whose search is reused (`tacit.models.lists.ease`).
 
     Returns
     -------
@@ -69,14 +73,17 @@ def exposure_of(data: Ratings | Reports, *, rng: int = 0) -> FittedLists | None:
     if not is_informative(presence_of(data)):
         return None
     known = interactions(data)
-    return compressed(_model(known).fit(known, rng=rng))
+    return compressed(_model(known, warm).fit(known, rng=rng))
 
 
-def _model(data: Interactions) -> EASE | GraphFilter | Popularity:
+def _model(data: Interactions, warm: FittedLists | None) -> EASE | GraphFilter | Popularity:
     people, items = data.presence.shape
     if people < FOLDS or data.presence.share * items <= 1:
         return Popularity()  # without pairs of slots or held-out users
-    return EASE() if items <= MOST_ITEMS else GraphFilter()
+    model = EASE() if items <= MOST_ITEMS else GraphFilter()
+    if warm is None or warm.model != model.name:
+        return model
+    return replace(model, warm=warm)
 
 
 def compressed(fitted: FittedLists) -> FittedLists:

@@ -145,7 +145,9 @@ def write(path: Path | str, fields: Mapping[str, Any]) -> None:
         "guarantee": fields["guarantee"].to_dict(),
     }
     exposure = fields["exposure"]
-    header |= {} if exposure is None else {"exposure": exposure.model}
+    if exposure is not None:
+        header |= {"exposure": exposure.model}
+        header |= list_file.tuning_header(exposure.tuning, "exposure_tuning")
     arrays: dict[str, Any] = {
         "user_ids": archive.to_array(fields["user_ids"]),
         "item_ids": archive.to_array(fields["item_ids"]),
@@ -184,8 +186,9 @@ def fields_of(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
         model = strict.typed(header, "exposure", str, "the header")
         parts = list_file.from_arrays(exposed, (len(users), len(items)))
         exposure = FittedLists(
-            model=model, user_ids=users, item_ids=items, guarantee=guarantee, **parts._asdict()
-        )
+            model=model, user_ids=users, item_ids=items, guarantee=guarantee, **parts._asdict(),
+            tuning=list_file.tuning_of(header, "exposure_tuning"),
+        )  # fmt: skip
     return {
         "model": strict.typed(header, "model", str, "the header"),
         "scale": scale,

@@ -25,7 +25,7 @@ from tacit.cli.learning.fit_map import (
 from tacit.cli.learning.publishing import measured_gain, publish_request
 from tacit.cli.learning.publishing import publish as publish_model
 from tacit.cli.learning.releases import ReleaseRequest, fit_release
-from tacit.cli.learning.warm import measured_fit, require_warm, warm_model
+from tacit.cli.learning.warm import measured_fit, require_warm, save_start, warm_model
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 from tacit.experiments.defaults import STARS_PLAN, model_for, plan_for
@@ -110,8 +110,8 @@ def fit(
     warm: Annotated[
         Path | None,
         typer.Option(
-            help="A model of fewer reports to start from, such as that of the last fit: mf or "
-            "channel-mf."
+            help="A model of fewer reports to start from, such as that of the last fit: mf, "
+            "channel-mf, ease or graph-filter."
         ),
     ] = None,
     without_exposure: Annotated[
@@ -229,7 +229,8 @@ def fit(
         without_vocabularies(items_file, people)
         source = reports_of(file, db, task)
     start = warm_model(warm)
-    model, promised, gain = model or (start.model.model if start else model_for(source)), None, None
+    model = model or (start.name if start else None) or model_for(source)
+    promised, gain = None, None
     chosen = learner(model, mode)
     if start is not None:
         require_warm(chosen, options.typed_options(context), from_reports=from_reports)
@@ -244,13 +245,19 @@ def fit(
             promised, source = _sent(source, plan, channel, epsilon)
             begin = start.settings(source) if start and isinstance(source, Reports) else {}
             fitted = chosen.fit(source, rng=seed, advance=advance, **settings, **there, **begin)
-            fitted = fitted if without_exposure else with_exposure(fitted, source, rng=seed)
+            if start and begin:
+                start.notice_of_search(fitted)
+            known = start.exposure if start and begin else None
+            if not without_exposure:
+                fitted = with_exposure(fitted, source, rng=seed, warm=known)
         if publishing is not None and isinstance(source, Reports):
             there = there | ({"state": there["state"] / HELD_OUT} if there else {})
             fit_part = partial(chosen.fit, rng=seed, **settings, **there)
             fit_part = measured_fit(fit_part, start, output, chosen)
             gain = measured_gain(publishing, chosen, source, fit_part)
     write_model(fitted, output)
+    if from_reports:
+        save_start(fitted, output, chosen)
     # A trainer's guarantee does not cover the number of ratings, so it is not printed.
     rows = f" from {len(source):,} rows" if not trained else ""
     via = _via(channel if promised else None, chosen)

@@ -10,25 +10,44 @@ from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.learners.learner import Learner
-    from tacit.models import Fitted
+    from tacit.models import Fitted, FittedLists
     from tacit.reports import Reports
+
+START, MEASURED = "warm", "measured"
+"""Endings of the files next to a model: the start of a top-N model, and the measured model."""
 
 
 @dataclass(frozen=True)
 class WarmModel:
-    """A model file to start from. `path`: of the file. `model`: its content."""
+    """A model to start from. `path`: of its file.
+
+    `model`: a rating model, or the start of a top-N model that `save_start` wrote, None without it.
+    """
 
     path: Path
-    model: "Fitted"
+    model: "Fitted | FittedLists | None"
+
+    @property
+    def name(self) -> str | None:
+        """Name of the model, None if its start is not saved."""
+        return None if self.model is None else self.model.model
 
     def settings(self, reports: "Reports") -> dict[str, Any]:
         """Return the settings of a fit that starts from the model.
 
         Empty, with a notice, if users of the model have no reports any more: a model that starts
-        from theirs would still depend on deleted reports.
+        from theirs would still depend on deleted reports. Empty, with a notice, also without the
+        start of a top-N model.
         """
         from tacit.models.evidence.warm_start import lost_users
 
+        if self.model is None:
+            start = _file_next_to(self.path, START).name
+            options.notice(
+                f"{self.path} was saved without {start}, which has what its search chose, so the "
+                "model is fitted from scratch."
+            )
+            return {}
         if lost := lost_users(self.model, reports.user_ids):
             options.notice(
                 f"{lost:,} users of {self.path} have no reports any more, deleted or expired, so "
@@ -37,17 +56,47 @@ class WarmModel:
             return {}
         return {"warm": self.model}
 
+    @property
+    def exposure(self) -> "FittedLists | None":
+        """The model's exposure, None for a top-N model and for a model without."""
+        return getattr(self.model, "exposure", None)
+
+    def notice_of_search(self, fitted: object) -> None:
+        """Print a notice if the search of a top-N model was done again, although all users have
+        reports."""
+        from tacit.models import FittedLists
+
+        if not (isinstance(self.model, FittedLists) and isinstance(fitted, FittedLists)):
+            return
+        if fitted.tuning != self.model.tuning:
+            options.notice(
+                "The number of reports, their noise or the settings changed too much since the "
+                f"search of {self.path}, so the model is fitted from scratch."
+            )
+
 
 def warm_model(path: Path | None) -> WarmModel | None:
     """Return the model of --warm, None without it. Raises `RequestError` for other files."""
-    from tacit.models import Fitted, load
+    from tacit.models import FittedLists, ListModel, load
 
     if path is None:
         return None
     model = load(path)
-    if not isinstance(model, Fitted):
-        raise RequestError(f"--warm requires a rating model with its users, got {path}.")
-    return WarmModel(path, model)
+    if not isinstance(model, ListModel):
+        return WarmModel(path, model)
+    start = _file_next_to(path, START)
+    return WarmModel(path, FittedLists.load(start) if start.is_file() else None)
+
+
+def save_start(fitted: object, output: Path, learner: "Learner") -> None:
+    """Write what a warm fit requires of a top-N model next to its file, which has no users.
+
+    The ids of the users are written, for the next fit to notice an erasure, and no reports.
+    """
+    from tacit.models import FittedLists
+
+    if isinstance(fitted, FittedLists) and "warm" in learner.options:
+        fitted.without_reports().save(_file_next_to(output, START))
 
 
 def require_warm(learner: "Learner", typed: dict[str, str], *, from_reports: bool) -> None:
@@ -85,18 +134,19 @@ def measured_fit(
     It must not start from a model of the reports that are held out. The same slots are held out
     each time, so it starts from the last measured model, next to the file of --warm, if it exists.
     """
-    from tacit.models import Fitted
+    from tacit.models import Fitted, FittedLists
 
     def fitted(part: "Reports") -> Any:
-        last = warm and _measured(warm.path)
+        last = warm and _file_next_to(warm.path, MEASURED)
         known = warm_model(last if last is not None and last.is_file() else None)
         model = fit(part, **({} if known is None else known.settings(part)))
-        if "warm" in learner.options and isinstance(model, Fitted):
-            model.save(_measured(output))
+        if "warm" in learner.options and isinstance(model, Fitted | FittedLists):
+            start = model.without_reports() if isinstance(model, FittedLists) else model
+            start.save(_file_next_to(output, MEASURED))
         return model
 
     return fitted
 
 
-def _measured(path: Path) -> Path:
-    return path.with_name(f"{path.name}.measured")
+def _file_next_to(path: Path, kind: str) -> Path:
+    return path.with_name(f"{path.name}.{kind}")

@@ -101,8 +101,8 @@ def widened(weights: Doubles) -> float:
 
 
 Floats = NDArray[np.float32]
-MORE, ROUNDS = 32, 6
-"""Oversampled directions, and power iterations."""
+MORE, ROUNDS, WARM_ROUNDS = 32, 6, 1
+"""Oversampled directions, power iterations, and those from the directions of an earlier model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,18 +143,26 @@ def leading_items(
     count: int,
     *,
     rng: int = 0,
+    start: Floats | None = None,
     advance: Callable[[float], None] = lambda done: None,
 ) -> tuple[Floats, Doubles]:
     """Return the leading right singular vectors of B, shape (items, K), and values (K,).
 
     K is `count`, or fewer if B has fewer rows or columns. `rng`: seed of the initial block.
+    `start`: its first columns, vectors of a similar matrix, shape (items, d). One power iteration
+    is enough for as many as K.
     """
     m, n = scaled.presence.shape
     wide = min(count + MORE, m, n)
     block = np.random.default_rng(rng).standard_normal((n, wide), np.float32)
-    for done in range(ROUNDS):
+    rounds = ROUNDS
+    if start is not None:
+        known = start[:, :wide]
+        block[:, : known.shape[1]] = known
+        rounds = WARM_ROUNDS if known.shape[1] >= min(count, wide) else ROUNDS
+    for done in range(rounds):
         block = _orthonormal(scaled.over_people(scaled.over_items(block)))
-        advance((done + 1) / (ROUNDS + 1))
+        advance((done + 1) / (rounds + 1))
     block = _orthonormal(block)
     image = scaled.over_items(block)
     squares, turn = eigh((image.T @ image).astype(np.float64))

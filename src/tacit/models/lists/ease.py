@@ -6,6 +6,9 @@ minimises |X - X B|^2 + ridge |B|^2. It uses second moments G alone, so reports 
 data: unbiased, denoised, and shrunk to popularity where held-out users do not gain from B
 (`tacit.models.lists.shrinkage`). The provider scores by noisy rows C and minimises |X - C B|^2,
 which adds a slot's variance, summed over users, to the ridge.
+
+A warm fit reuses the choices of the last search (`tacit.models.evidence.warm_start`), and computes
+in single precision, as the search does.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,9 +22,17 @@ from scipy.sparse import csr_array
 
 from tacit.engines.engine import Engine, Local
 from tacit.errors import RequestError
+from tacit.models.evidence.warm_start import Tuning, tuning_for
 from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence
-from tacit.models.lists.ease_from_reports import at_ridge, shrunk
-from tacit.models.lists.ease_solution import exact_loss, exact_weights, ridge_at, smallest_step
+from tacit.models.lists.denoised import Precision
+from tacit.models.lists.ease_from_reports import at_ridge, searched, shrunk
+from tacit.models.lists.ease_solution import (
+    Array,
+    exact_loss,
+    exact_weights,
+    ridge_at,
+    smallest_step,
+)
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.interactions import Interactions
 from tacit.models.lists.item_weights import ItemWeights
@@ -42,18 +53,28 @@ class EASE:
     `engine`: where sums are computed, None for this process. Results are identical on every engine.
     `state`: folder for reports that all workers can reach, None for memory.
 
-    Raises `RequestError` for a ridge that is not above 0.
+    `warm`: an earlier `ease` of fewer reports, whose choices this fit reuses. It searches again if
+    the number of reports doubled or halved since the search, if their noise changed by a quarter,
+    and if the model was saved without its choices.
+
+    Raises `RequestError` for a ridge that is not above 0, and for one with `warm`.
     """
 
     ridge: float | None = None
     engine: Engine | None = field(default=None, repr=False, compare=False)
     state: Path | None = field(default=None, repr=False, compare=False)
+    warm: FittedLists | None = field(default=None, repr=False, compare=False)
     name = "ease"
 
     def __post_init__(self) -> None:
         if self.ridge is not None and not self.ridge > 0:
             raise RequestError(
                 f"ridge must be above 0, got {self.ridge:g}: EASE is undefined without it."
+            )
+        if self.ridge is not None and self.warm is not None:
+            raise RequestError(
+                f"A ridge excludes warm, which reuses the ridge of the model, got {self.ridge:g}; "
+                "leave one of them out."
             )
 
     def fit(
@@ -66,29 +87,39 @@ class EASE:
         """Fit weights between all items. `rng`: seed of the held-out users when a ridge is chosen.
 
         Raises `RequestError` above 10,000 items, with the memory required; for an engine without
-        `state`, and for a folder of another fit.
+        `state`, for a folder of another fit, and for a `warm` of another model or of users or items
+        that are not in `data`.
         """
         _bounded(data.n_items)
+        one_part = np.zeros(len(data.user_ids), np.int64)
         if self.ridge is not None:
-            (everybody,) = self._moments(data, np.zeros(len(data.user_ids), np.int64), rng)
+            (everybody,) = self._moments(data, one_part, rng)
             return FittedLists.of(self.name, data, _at_ridge(everybody, self.ridge))
+        tuning = tuning_for(self.warm, self.name, data)
+        if tuning is not None:
+            (everybody,) = self._moments(data, one_part, rng, "warm-")
+            return _tuned(data, everybody, tuning, np.float32)
+        everybody, tuning = self._searched(data, rng)
+        return _tuned(data, everybody, tuning, np.float64)
+
+    def _searched(self, data: Interactions, rng: int) -> tuple[CoOccurrence, Tuning]:
+        """Return the second moments of all users, and what their folds chose."""
         fold = _folds(len(data.user_ids), rng)
         if data.presence.noisy:
             parts = list(self._moments(data, fold, rng))
-            return FittedLists.of(self.name, data, *shrunk(data.presence, fold, parts))
+            return sum(parts[1:], parts[0]), searched(data.presence, fold, parts)
         held, known = self._moments(data, np.minimum(fold, 1), rng)
         step = _chosen_step(known, data.presence.where(fold == 0).reported)
-        everybody = known + held
-        return FittedLists.of(self.name, data, _exact(everybody, ridge_at(everybody, step)))
+        return known + held, Tuning.of(data.presence, step=step)
 
     def _moments(
-        self, data: Interactions, part: NDArray[np.int64], rng: int
+        self, data: Interactions, part: NDArray[np.int64], rng: int, kind: str = ""
     ) -> Iterator[CoOccurrence]:
         """Yield the second moments of each part of the users, numbered from 0."""
         engine, tables = self.engine or Local(), data.tables(self, rng)
         for number in range(part.max() + 1):
             some = data.presence.where(part == number)
-            yield co_occurrence(some, engine, tables.within(f"part-{number}"))
+            yield co_occurrence(some, engine, tables.within(f"{kind}part-{number}"))
 
 
 def _folds(people: int, rng: int) -> NDArray[np.int64]:
@@ -102,15 +133,28 @@ def _folds(people: int, rng: int) -> NDArray[np.int64]:
     return fold_of_users(people, rng)
 
 
+def _tuned(
+    data: Interactions, everybody: CoOccurrence, tuning: Tuning, precision: Precision
+) -> FittedLists:
+    """Return the model at what a search chose."""
+    if data.presence.noisy:
+        weights = shrunk(everybody, tuning, precision)
+    else:
+        gram: Array = everybody.gram
+        gram = gram if precision is np.float64 else gram.astype(np.float32)
+        weights = (_exact(gram, ridge_at(everybody, tuning.step)),)
+    return FittedLists.of(EASE.name, data, *weights, tuning=tuning)
+
+
 def _at_ridge(everybody: CoOccurrence, ridge: float) -> ItemWeights:
     """Return weights that are not shrunk."""
-    return at_ridge(everybody, ridge) if everybody.edge else _exact(everybody, ridge)
+    return at_ridge(everybody, ridge) if everybody.edge else _exact(everybody.gram, ridge)
 
 
-def _exact(everybody: CoOccurrence, ridge: float) -> ItemWeights:
-    """Return the weights without noise."""
-    nothing = np.zeros(len(everybody.gram), np.float32)
-    return ItemWeights(popularity=nothing, between=exact_weights(everybody.gram, ridge))
+def _exact(gram: Array, ridge: float) -> ItemWeights:
+    """Return the weights without noise, in the precision of `gram`."""
+    nothing = np.zeros(len(gram), np.float32)
+    return ItemWeights(popularity=nothing, between=exact_weights(gram, ridge))
 
 
 def _chosen_step(known: CoOccurrence, held_out: csr_array) -> int:

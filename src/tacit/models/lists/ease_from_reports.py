@@ -5,6 +5,7 @@ fifth. Weights of each four fifths are then evaluated on the rest, which chooses
 devices and of the provider (`tacit.models.lists.shrinkage`).
 """
 
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.evidence.warm_start import Tuning
 from tacit.models.lists.co_occurrence import CoOccurrence
 from tacit.models.lists.denoised import CoOccurrenceSpectrum, Precision, spectrum
 from tacit.models.lists.ease_solution import (
@@ -61,10 +63,8 @@ def at_ridge(everybody: CoOccurrence, ridge: float) -> ItemWeights:
     return ItemWeights(popularity=np.zeros_like(counts), directions=directions)
 
 
-def shrunk(
-    presence: PresenceMatrix, fold: Folds, parts: list[CoOccurrence]
-) -> tuple[ItemWeights, ItemWeights]:
-    """Return the weights of devices and those of the provider, shrunk to popularity.
+def searched(presence: PresenceMatrix, fold: Folds, parts: list[CoOccurrence]) -> Tuning:
+    """Return the ridge, the emphasis and the shrinkage by the error of held-out users.
 
     `fold`: of each user. `parts`: second moments of each fold.
     """
@@ -74,14 +74,33 @@ def shrunk(
     provider: list[HeldOutSums] = []
     for number in judged_folds(presence):
         known, held = everybody - parts[number], presence.where(fold == number)
-        weights = _weights(known, choice, np.float32)
+        weights = _weights(known, choice.step, choice.emphasis, np.float32)
         mean = known.counts / known.people
         device.append(held_out_sums(held, mean, weights.device.weights, noisy_rows=False))
         provider.append(held_out_sums(held, mean, weights.provider.weights, noisy_rows=True))
-    weights = _weights(everybody, choice, np.float64)
+    return Tuning.of(
+        presence,
+        device=chosen_blend(HeldOutSums.over(device), DEVICE),
+        provider=chosen_blend(HeldOutSums.over(provider), PROVIDER),
+        step=choice.step,
+        emphasis=choice.emphasis,
+    )
+
+
+def shrunk(
+    everybody: CoOccurrence, tuning: Tuning, precision: Precision = np.float64
+) -> tuple[ItemWeights, ItemWeights]:
+    """Return the weights of devices and those of the provider, shrunk to popularity.
+
+    `precision`: type of the computation.
+    """
+    device, provider = Blend(*tuning.device), Blend(*tuning.provider)
+    if not device.weights and not provider.weights:
+        return _popularity(everybody, device), _popularity(everybody, provider)
+    weights = _weights(everybody, tuning.step, tuning.emphasis, precision)
     return (
-        _blended(everybody, weights.device, chosen_blend(HeldOutSums.over(device), DEVICE)),
-        _blended(everybody, weights.provider, chosen_blend(HeldOutSums.over(provider), PROVIDER)),
+        _blended(everybody, weights.device, device),
+        _blended(everybody, weights.provider, provider),
     )
 
 
@@ -100,10 +119,10 @@ def _chosen(known: CoOccurrence, held: CoOccurrence) -> _Choice:
     return min(choices)
 
 
-def _weights(moments: CoOccurrence, choice: _Choice, precision: Precision) -> _Pair:
+def _weights(moments: CoOccurrence, step: int, emphasis: float, precision: Precision) -> _Pair:
     """Return the weights of these users."""
-    pairs = _spectrum(moments, choice.emphasis, precision)
-    ridge = ridge_at(moments, choice.step)
+    pairs = _spectrum(moments, emphasis, precision)
+    ridge = ridge_at(moments, step)
     return _Pair(
         LowRankSolution.of(pairs.denoised(moments.edge), ridge),
         LowRankSolution.of(pairs.denoised(moments.spectral_edge), ridge + moments.variance),
@@ -115,7 +134,14 @@ def _spectrum(moments: CoOccurrence, emphasis: float, precision: Precision) -> C
 
 
 def _blended(everybody: CoOccurrence, weights: LowRankSolution, blend: Blend) -> ItemWeights:
-    """Return beta m + lambda x W."""
-    popularity = (blend.popularity * everybody.counts / everybody.people).astype(np.float32)
-    directions = weights.directions(blend.weights) if blend.weights else None
-    return ItemWeights(popularity=popularity, directions=directions)
+    """Return beta m + lambda x W, beta m alone if nothing exceeds the noise."""
+    if not blend.weights or not weights.factors.shape[1]:
+        return _popularity(everybody, blend)
+    directions = weights.directions(blend.weights)
+    return replace(_popularity(everybody, blend), directions=directions)
+
+
+def _popularity(everybody: CoOccurrence, blend: Blend) -> ItemWeights:
+    """Return beta m."""
+    shares = blend.popularity * everybody.counts / everybody.people
+    return ItemWeights(popularity=shares.astype(np.float32))

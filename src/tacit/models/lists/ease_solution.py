@@ -37,8 +37,8 @@ BLOCK_BYTES = 64 << 20
 """Bytes of held-out users' residuals at a time."""
 
 
-def exact_weights(gram: Doubles, ridge: float) -> NDArray[np.float32]:
-    """Return B without noise, shape (items, items)."""
+def exact_weights(gram: Array, ridge: float) -> NDArray[np.float32]:
+    """Return B without noise, shape (items, items), in the precision of `gram`."""
     inverse = _inverse(gram, ridge)
     weights = (inverse / -np.diag(inverse)).astype(np.float32)
     np.fill_diagonal(weights, 0)

@@ -16,6 +16,7 @@ from tacit.kernels.layout import Side
 from tacit.kernels.ranking.linked_lists import linked_lists
 from tacit.kernels.ranking.topk import best_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
+from tacit.models.evidence.warm_start import Tuning
 from tacit.models.lists import list_file
 from tacit.models.lists.exclusion import (
     Exclusion,
@@ -58,6 +59,7 @@ class FittedLists:
     `weights`: between the items of `item_ids`, by which a device scores its user's own
     interactions. `presence`: debiased reports, whose rows the provider scores.
     `provider_weights`: the weights for that, whose scores are probabilities; None for `weights`.
+    `tuning`: what the search of the fit chose, which a warm fit reuses; None without a search.
     """
 
     model: str
@@ -67,6 +69,7 @@ class FittedLists:
     presence: PresenceMatrix
     guarantee: Guarantee
     provider_weights: ItemWeights | None = None
+    tuning: Tuning | None = None
 
     def __repr__(self) -> str:
         return (
@@ -90,6 +93,7 @@ class FittedLists:
         data: Interactions,
         weights: ItemWeights,
         provider_weights: ItemWeights | None = None,
+        tuning: Tuning | None = None,
     ) -> "FittedLists":
         """Return the fitted model named `model`, for the users and items of `data`."""
         return cls(
@@ -100,6 +104,7 @@ class FittedLists:
             presence=data.presence,
             guarantee=data.guarantee,
             provider_weights=provider_weights,
+            tuning=tuning,
         )
 
     def lists(self, own: Ratings, length: int = 20, *, where: Where = "device") -> Codes:
@@ -256,6 +261,12 @@ class FittedLists:
         """Return the model of devices that score by their users' true items, those of `own`."""
         own_items = self._rows(self.own_items(own))
         return replace(self, presence=public(own_items), provider_weights=None)
+
+    def without_reports(self) -> "FittedLists":
+        """Return the model with no reports of its users: what a warm fit requires."""
+        empty = csr_array(self.presence.shape, dtype=np.float32)
+        presence = replace(self.presence, reported=empty, asked=None, products=None, blocks=None)
+        return replace(self, presence=presence, provider_weights=None)
 
     def save(self, path: Path | str) -> None:
         """Write the model with its users' reports to one file. Raises `RequestError` if that fails.

@@ -3,7 +3,8 @@
 One archive with a JSON header and named arrays, no pickle.
 
 Arrays: the reported and the queried slots of each user by `start` and `items`, the probabilities of
-a report, and the weights of devices and of the provider.
+a report, and the weights of devices and of the provider. The header has what the search of the
+fit chose, if it did, except in files of earlier versions.
 """
 
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from scipy.sparse import csr_array
 from tacit.errors import DataError
 from tacit.models import archive
 from tacit.models.evidence.presence_matrix import PresenceMatrix
+from tacit.models.evidence.warm_start import Tuning
 from tacit.models.lists.item_weights import Directions, ItemWeights
 from tacit.wire import model_header, strict
 
@@ -167,6 +169,7 @@ def write(path: Path | str, fields: Mapping[str, Any]) -> None:
         "model": fields["model"],
         "guarantee": fields["guarantee"].to_dict(),
     }
+    header |= tuning_header(fields["tuning"], "tuning")
     parts = ListParts(*(fields[name] for name in ListParts._fields))
     ids = {name: archive.to_array(fields[name]) for name in IDS}
     archive.write(path, header, ids | to_arrays(parts))
@@ -193,4 +196,15 @@ def fields_of(header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
         "item_ids": items,
         "guarantee": model_header.guarantee(header["guarantee"], "the header"),
         **parts._asdict(),
+        "tuning": tuning_of(header, "tuning"),
     }
+
+
+def tuning_header(tuning: Tuning | None, key: str) -> dict[str, Any]:
+    """Return the entry `key` of a header, empty without a tuning."""
+    return {} if tuning is None else {key: tuning.to_dict()}
+
+
+def tuning_of(header: dict[str, Any], key: str) -> Tuning | None:
+    """Return the tuning from `tuning_header`. Raises `DataError` for an invalid one."""
+    return Tuning.from_dict(header[key], f"the header's {key}") if key in header else None
