@@ -2,19 +2,16 @@
 that it pays for before its first answer.
 """
 
-import hmac
 import json
 import random
-from hashlib import sha256
 from itertools import count
 
 import pytest
+from block_twin import queried
 from fake_collector import FakeCollector
 
-from tacit.channels.thresholds import hash_id, pair_key
 from tacit.device.transport import Answer
 from tacit.errors import BudgetError, CertificateError
-from tacit.wire.tasks.blocks import ASK
 
 NANO = 10**9
 PROVIDER = "https://films.example"
@@ -43,23 +40,6 @@ def secrets(monkeypatch):
     return fixed
 
 
-def queried(secret, task):
-    """{block key: item indices} of a device, from docs/reference/wire.md alone."""
-    places, first = {}, 0
-    for line in task.document.split(b"\n"):
-        fields, address = json.loads(line), sha256(line).hexdigest()
-        terms, items = fields.get("extendable", fields), fields["items"]
-        text = f"tacit-block-1\n{PROVIDER}\n{address}".encode()
-        key = hmac.digest(secret, text, "sha256")[:16].hex()
-        places[key] = [
-            first + index
-            for index, item in enumerate(items)
-            if pair_key(hash_id(key), hash_id(item), ASK) < int(terms["threshold"])
-        ]
-        first += len(items)
-    return places
-
-
 def sent(collector):
     return {report["key"]: report for report in collector.reports}
 
@@ -84,7 +64,7 @@ def test_a_device_equals_a_twin(plan, trial, chain, device, clock, secrets):
         mine.sync()
         generation, total = sum(renewal <= epoch for renewal in renewals), 0
         starts = (0, 3, 5)
-        for number, (key, places) in enumerate(queried(secret, newest).items()):
+        for number, (key, places) in enumerate(queried(secret, newest.document, PROVIDER).items()):
             total += len(places)
             if places and total <= limit and epoch >= starts[number]:
                 if (key, generation) not in made:
@@ -160,7 +140,7 @@ def test_a_device_stops_at_its_limit(chain, device, clock, secrets):
     for number in range(200):
         secret = number.to_bytes(32, "little")
         task = chain(limit=7)[2]
-        sizes = [len(places) for places in queried(secret, task).values()]
+        sizes = [len(places) for places in queried(secret, task.document, PROVIDER).values()]
         if sizes[0] <= 7 < sizes[0] + sizes[1] and 0 < sizes[2] <= 7 - sizes[0]:
             break
     secrets(secret)

@@ -36,7 +36,14 @@ export async function example(plan) {
  * @param {"rated" | "catalogue" | "sample"} plan
  */
 export function former(plan) {
-  const text = readFileSync(new URL(`stores/${plan}.json`, import.meta.url), "utf8");
+  return revived(readFileSync(new URL(`stores/${plan}.json`, import.meta.url), "utf8"));
+}
+
+/**
+ * Parse JSON with {"bigint"} for integers and {"bytes"} for bytes.
+ * @param {string} text
+ */
+export function revived(text) {
   return JSON.parse(text, (_key, value) => {
     if (typeof value?.bigint === "string") return BigInt(value.bigint);
     return typeof value?.bytes === "string" && !("id" in value)
