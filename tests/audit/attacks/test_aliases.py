@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tacit.audit.attacks.aliases import Aliases, once
+from tacit.audit.attacks.chains.aliases import Aliases, once
 from tacit.errors import RequestError
 
 

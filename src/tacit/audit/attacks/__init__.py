@@ -8,9 +8,11 @@ private as those.
 from typing import Any
 
 from tacit import registry
-from tacit.audit.attacks.aliases import Aliases
 from tacit.audit.attacks.attribute import Attribute
 from tacit.audit.attacks.averaging import Averaging
+from tacit.audit.attacks.chains.aliases import Aliases
+from tacit.audit.attacks.chains.at_limit import ChainLinkage, PoolInference
+from tacit.audit.attacks.chains.thin_block import ThinBlock
 from tacit.audit.attacks.changes import Changes
 from tacit.audit.attacks.exposure import Exposure
 from tacit.audit.attacks.linkage import Linkage, TwoTasks
@@ -28,6 +30,9 @@ _MEMBERS: tuple[AbstractAttack, ...] = (
     Averaging(),
     Changes(),
     Aliases(),
+    ChainLinkage(),
+    PoolInference(),
+    ThinBlock(),
     Attribute(),
     Membership(),
     Exposure(),

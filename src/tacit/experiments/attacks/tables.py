@@ -15,7 +15,7 @@ EXPERIMENT = (
 
 
 def tables(rows: Sequence[AttackRow]) -> list[Table]:
-    """Return a table per attack: every figure, with its baseline in parentheses."""
+    """Return a table per attack: every figure, with its baseline and bound in parentheses."""
     return [
         _table([row for row in rows if row.attack == name])
         for name in dict.fromkeys(row.attack for row in rows)
@@ -58,8 +58,9 @@ def _table(rows: Sequence[AttackRow]) -> Table:
     over = f", mean over {seeds} draws" if seeds > 1 else ""
     names = [f"{epsilon:g}" for epsilon in epsilons] + ([FREE] if free else [])
     per = f"; {epsilon_per(rows)}" if epsilons else ""
+    bound = " and the most that the guarantee allows" if _bounds(rows) else ""
     return Table(
-        f"{rows[0].attack}{over}, in parentheses {rows[0].beside}{per}",
+        f"{rows[0].attack}{over}, in parentheses {rows[0].beside}{bound}{per}",
         ("under", "the attacker has", "figure", *names),
         tuple(_lines(rows, [*epsilons, *([None] if free else [])])),
     )
@@ -95,4 +96,10 @@ def _cell(rows: Sequence[AttackRow], digits: int) -> str:
     if not rows:
         return NOTHING
     value, baseline = (fmean(getattr(row, name) for row in rows) for name in ("value", "baseline"))
-    return f"{value:.{digits}f} ({baseline:.{digits}f})"
+    bounds = _bounds(rows)
+    most = f", at most {fmean(bounds):.{digits}f}" if bounds else ""
+    return f"{value:.{digits}f} ({baseline:.{digits}f}{most})"
+
+
+def _bounds(rows: Sequence[AttackRow]) -> list[float]:
+    return [row.bound for row in rows if row.bound is not None]
