@@ -1,9 +1,8 @@
 """`tacit fit`: fit a model to reports, to ratings that are perturbed first, or across domains."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +15,13 @@ from tacit.cli.learning.files import (
     without_vocabularies,
     write_model,
 )
+from tacit.cli.learning.fit_checks import (
+    check_names,
+    is_training,
+    refuse_new_noise,
+    require_one_source,
+    settings_of,
+)
 from tacit.cli.learning.fit_map import (
     MapRequest,
     fit_map,
@@ -27,8 +33,7 @@ from tacit.cli.learning.publishing import publish as publish_model
 from tacit.cli.learning.releases import ReleaseRequest, fit_release
 from tacit.cli.learning.warm import measured_fit, require_warm, save_start, warm_model
 from tacit.cli.options import Columns, Format, Rounding, Scale
-from tacit.errors import RequestError
-from tacit.experiments.defaults import STARS_PLAN, model_for, plan_for
+from tacit.experiments.defaults import model_for, plan_for
 
 if TYPE_CHECKING:
     from tacit.collection.plan import Plan
@@ -36,8 +41,6 @@ if TYPE_CHECKING:
     from tacit.ratings import Ratings
     from tacit.reports import Reports
 
-Settings = dict[str, Any]
-"""Settings of a model or a trainer, by name."""
 HELD_OUT = "held-out"
 """Folder in --state of the fit without the held-out reports."""
 
@@ -203,9 +206,9 @@ def fit(
         )  # fmt: skip
         fit_release(release, options.typed_options(context))
         return
-    _checked(file, db, mode)
+    require_one_source(file, db, mode)
     publishing = publish_request(publish, db, task, least, force=force, dry_run=dry_run, hide=hide)
-    _not_drawn_anew(epsilon, state)
+    refuse_new_noise(epsilon, state)
     from tacit.experiments.results import writable
     from tacit.learners import with_exposure
     from tacit.learners.learner import learner
@@ -215,8 +218,8 @@ def fit(
     from tacit.reports import Reports
 
     writable(output, read=(file, items_file, people, items, hide))
-    settings = _settings(factors, items)
-    _check_names(model, mode, channel, plan, settings, changed)
+    settings = settings_of(factors, items)
+    check_names(model, mode, channel, plan, settings, changed)
     epsilon = None if epsilon is None else epsilon_text(epsilon)
     from_reports = file is None or is_reports(file)
     trained = model is not None and is_training(model, epsilon, from_reports)
@@ -266,39 +269,6 @@ def fit(
         publish_model(publishing, fitted, len(source), gain)
 
 
-def _check_names(
-    model: str | None,
-    mode: str,
-    channel: str,
-    plan: str | None,
-    settings: Settings,
-    changed: Sequence[str],
-) -> None:
-    """Validate model, channel, plan and settings before data are read. Raises `RequestError`.
-
-    `changed`: further settings, each NAME=VALUE.
-    """
-    from tacit.collection.named_plans import check_channels
-    from tacit.experiments.defaults import RANDOM
-    from tacit.learners.learner import learner
-    from tacit.learners.settings import parsed_settings, require_options
-
-    check_channels([channel], plan or STARS_PLAN)
-    if model == RANDOM:
-        raise RequestError("Random lists are not fitted to data. Choose another --model.")
-    if model is not None:
-        require_options([learner(model)], list(settings))
-        parsed_settings([learner(model, mode)], changed)
-
-
-def _settings(factors: int | None, items: Path | None) -> Settings:
-    """Return the settings that the command line changes."""
-    from tacit.readers import item_table
-
-    settings: Settings = {} if factors is None else {"factors": factors}
-    return settings if items is None else settings | {"item_table": item_table(items)}
-
-
 def _via(channel: str | None, model: "Learner") -> str:
     """Return a remark that names the channel and the model if they are plug-ins."""
     from tacit.learners.learner import plugged
@@ -319,36 +289,3 @@ def _sent(
         return None, source
     promised = plan_of(plan or plan_for(source), channel, epsilon, source.scale)
     return promised, perturb(source, promised)
-
-
-def _checked(data: Path | None, db: str | None, mode: str) -> None:
-    """Validate combinations of options before anything is read. Raises `RequestError`."""
-    if (data is None) == (db is None):
-        raise RequestError(
-            "Exactly one of DATA (reports or ratings) and --db (a store of reports) is required."
-        )
-    if mode not in ("strict", "faithful"):
-        raise typer.BadParameter(f"must be strict or faithful, got '{mode}'", param_hint="--mode")
-
-
-def _not_drawn_anew(epsilon: str | None, state: Path | None) -> None:
-    """Raise `RequestError` for --state with --epsilon: a resumed run would randomize the reports
-    again, and spend epsilon again."""
-    if state is not None and epsilon is not None:
-        raise RequestError(
-            "Resuming with --state requires the same reports, but --epsilon randomizes them "
-            "again. Write the reports with `tacit perturb` and pass that file with --state."
-        )
-
-
-def is_training(model: str, epsilon: str | None, from_reports: bool) -> bool:
-    """Return whether the name is a trainer. Raises `RequestError` for a trainer without epsilon,
-    or with reports instead of ratings."""
-    from tacit.training import LIST_TRAININGS, names
-
-    trained = model in names() or model in LIST_TRAININGS
-    if trained and from_reports:
-        raise RequestError(f"{model} is a trainer and requires ratings, not reports.")
-    if trained and epsilon is None:
-        raise RequestError(f"{model} is a trainer and requires --epsilon, as in --epsilon 8.")
-    return trained
