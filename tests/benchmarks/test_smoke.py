@@ -30,6 +30,7 @@ SCRIPTS = {
     "dawdlers": ("--connections", "9", "--seconds", "0.3"),
     "dp_ease": ("--made", "90,110,3000", "--epsilons", "300", "--sweep"),
     "shuffled": ("{frame}", "--topics", "3"),
+    "shuffled_stars": ("{csv}",),
     "shuffled_page": ("--visits", "1", "--slowdown", "1"),
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),
@@ -59,6 +60,7 @@ SCRIPTS = {
     "warm_refit": ("{frame}", "--models", "ease,mf"),
 }  # fmt: skip
 SPARK = {
+    "shuffled_opening": ("--messages", "20000", "--items", "50"),
     "spark_cost": ("--millions", "0.01", "--shape", "300", "120", "--json", "{folder}/spark.json"),
 }
 BARS = (
