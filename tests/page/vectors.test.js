@@ -310,6 +310,19 @@ test("places of more than 65,536 items take four bytes, and a list model has its
   assert.throws(() => listModel.fromBytes(vast), /is larger than 33554432/);
 });
 
+test("the guarantee of a list model may have an epsilon against an empty profile", () => {
+  const promise = { epsilon: "1", unit: "user", trust: "shuffler", released: "all", empty: "0.7" };
+  const model = (/** @type {object} */ guarantee) => {
+    const header = bytes(JSON.stringify({ items: [5], factors: 0, neighbours: 0, guarantee }));
+    const length = new Uint8Array(Uint32Array.of(header.length).buffer);
+    const rest = new Uint8Array(4); // the popularity of the item
+    const parts = [bytes("tacit-list-model-1\n"), length, header, rest];
+    return Uint8Array.from(Buffer.concat(parts));
+  };
+  assert.deepEqual(listModel.fromBytes(model(promise)).items, [5]);
+  assert.throws(() => listModel.fromBytes(model({ ...promise, empty: 0.7 })), DataError);
+});
+
 test("a model that is fetched is the one of its address, and for the task's scale", async () => {
   const [{ model }] = vectors("profiles");
   const data = Uint8Array.from(Buffer.from(model, "base64"));
