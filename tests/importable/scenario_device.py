@@ -106,10 +106,10 @@ class Life:
 
 
 def agree(life, task, **terms):
-    """Who is refused at the door keeps the terms that they had."""
+    """A device that refuses a task keeps the terms that it had."""
     life.close()
     before = life.terms
-    life.terms = {"task": ADDRESSES[task], **terms}
+    life.terms = {**before, "task": ADDRESSES[task], **terms}
     try:
         life.device()
     except errors.TacitError:
@@ -123,9 +123,7 @@ def agree_and_sync(life, **terms):
 
 
 def meet(life, task):
-    life.close()
-    life.terms["task"] = ADDRESSES[task]
-    life.device()
+    agree(life, task)
 
 
 def reopen(life):

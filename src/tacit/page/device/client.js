@@ -6,7 +6,7 @@
  */
 
 import { mustBe, mustBeTask, mustHave, options } from "./arguments.js";
-import { agreement, ownerOf } from "./answering/consent.js";
+import { agreement, leaving, ownerOf } from "./answering/consent.js";
 import { secretWord } from "./answering/draw.js";
 import { channelOf } from "./answering/blocks.js";
 import { countDue, dueAgain, historyOf } from "./answering/due.js";
@@ -111,10 +111,12 @@ export class Client {
     choose(task, mostEpsilon);
     const limit = nano(lifetime);
     await this.#alone(async () => {
-      const { owner } = await this.#store.read();
+      const rows = await this.#store.read();
+      const { owner } = rows;
       const secret = owner[0]?.secret ?? crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-      const consent = { secret, maximum: mostEpsilon, limit, ...agreement(owner[0], task) };
-      await this.#store.commit({ put: { owner: [{ self: "owner", ...consent }] } });
+      const consent = { secret, maximum: mostEpsilon, limit, ...agreement(rows, task) };
+      const left = owner.map(leaving);
+      await this.#store.commit({ put: { owner: [{ self: "owner", ...consent }], left } });
     });
   }
 
@@ -129,10 +131,11 @@ export class Client {
   async updateTask(task) {
     refuseAnothers(mustBeTask(task), this.#collector.origin);
     return this.#alone(async () => {
-      const [owner] = (await this.#store.read()).owner;
+      const rows = await this.#store.read();
+      const [owner] = rows.owner;
       if (owner === undefined || questionOf(owner) !== task.question) return false;
       if (owner.task === task.address) return true;
-      await this.#store.commit({ put: { owner: [{ ...owner, ...agreement(owner, task) }] } });
+      await this.#store.commit({ put: { owner: [{ ...owner, ...agreement(rows, task) }] } });
       return true;
     });
   }

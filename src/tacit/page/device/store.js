@@ -24,6 +24,11 @@ import { DataError, RequestError } from "./errors.js";
  *   readonly task: string, readonly question?: string, readonly maximum: string,
  *   readonly limit: bigint, readonly items?: number }} Owner
  */
+/**
+ * The newest task of a question that the user left for another one: its address, and the number of its
+ * items.
+ * @typedef {{ readonly task: string, readonly address: string, readonly items: number }} Left
+ */
 /** @typedef {{ readonly self: "token", readonly token: string }} Enrolment permission to send */
 /** @typedef {{ readonly self: "lifetime", readonly spent: bigint }} Spent in nano-epsilon */
 /** @typedef {{ readonly task: string, readonly place: number, readonly level: string }} Rating */
@@ -93,7 +98,7 @@ import { DataError, RequestError } from "./errors.js";
  *   outbox: readonly Outgoing[], made: readonly Made[], names: readonly Names[],
  *   pause: readonly Pause[], erasures: readonly Erasure[], chains: readonly Chain[],
  *   blocks: readonly BlockAnswer[], shuffled: readonly Shuffled[],
- *   shufflers: readonly KnownShuffler[] }} Rows
+ *   shufflers: readonly KnownShuffler[], left: readonly Left[] }} Rows
  */
 /** @typedef {{ readonly put?: Partial<Rows>, readonly remove?: Partial<Rows> }} Change */
 /**
@@ -119,6 +124,7 @@ export const KEYS = {
   blocks: ["task", "generation", "place"],
   shuffled: ["task"],
   shufflers: ["shuffler"],
+  left: ["task"],
 };
 export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
 
@@ -135,7 +141,7 @@ export async function openStore(name = "tacit") {
   mustBe("string", name, "the name of a database", 'write it as a string, as in "films"');
   if (globalThis.indexedDB === undefined)
     throw new RequestError("IndexedDB is missing here; open the store in a browser.");
-  const request = indexedDB.open(name, 5);
+  const request = indexedDB.open(name, 6);
   request.onupgradeneeded = () => {
     const absent = NAMES.filter((store) => !request.result.objectStoreNames.contains(store));
     for (const store of absent) request.result.createObjectStore(store, { keyPath: KEYS[store] });

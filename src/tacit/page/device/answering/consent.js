@@ -15,25 +15,35 @@ export function ownerOf({ owner: [owner] }) {
 }
 
 /**
- * Return the task to answer from now on: `task`, or that of the owner if it extends `task`.
+ * Return the task to answer from now on: `task`, or one that the device has and that extends `task`,
+ * also if it answered another question since.
  *
  * With two extensions of one task, an index could mean two items: the device would report ratings of
  * one item as those of the other.
- * @param {Owner | undefined} owner
+ * @param {Pick<import("../store.js").Rows, "owner" | "left">} rows
  * @param {import("../documents/task.js").Task} task
  * @returns {Pick<Owner, "task" | "question" | "items">}
  */
-export function agreement(owner, { address, question, root, ancestors, items }) {
+export function agreement({ owner, left }, { address, question, root, ancestors, items }) {
   const next = { task: address, question, items: items.length };
-  if (owner === undefined || questionOf(owner) !== question) return next;
-  if ([address, ...ancestors].includes(owner.task)) return next;
+  const known = [...owner.map(leaving), ...left].find((one) => one.task === question);
+  if (known === undefined || [address, ...ancestors].includes(known.address)) return next;
   // Every task of a question extends its first one, which may be in either format.
   const isFirst = address === root;
-  const { task, items: present = 0 } = owner;
+  const { address: task, items: present } = known;
   if (isFirst && present > items.length) return { task, question, items: present };
   if (isFirst) return next;
   throw new CertificateError(
     `The provider extended the task ${root} in two ways, so the device sends nothing. Ask the ` +
       "provider to extend the task that devices have.",
   );
+}
+
+/**
+ * Return what is kept of the task of the owner when another question is answered.
+ * @param {Owner} owner
+ * @returns {import("../store.js").Left}
+ */
+export function leaving(owner) {
+  return { task: questionOf(owner), address: owner.task, items: owner.items ?? 0 };
 }

@@ -139,15 +139,16 @@ function inOrder(a, b) {
 }
 
 /**
- * Return the task addresses for reports on one question: the current task first, then the one in
+ * Return the task addresses for reports on one question: the newest task first, then the one in
  * the earlier format. The provider treats both as one question.
  * @param {readonly Outgoing[]} rows
- * @param {readonly import("../store.js").Owner[]} owner
+ * @param {Pick<import("../store.js").Rows, "owner" | "left">} known
  */
-export function addressesOf([row], [owner]) {
+export function addressesOf([row], { owner: [owner], left }) {
   const question = row?.task ?? "";
-  const now = owner !== undefined && questionOf(owner) === question ? owner.task : row?.address;
-  return [...new Set([now ?? question, question])];
+  const isCurrent = owner !== undefined && questionOf(owner) === question;
+  const before = left.find(({ task }) => task === question)?.address ?? row?.address;
+  return [...new Set([isCurrent ? owner.task : before ?? question, question])];
 }
 
 /** @param {import("../store.js").Owner} owner */

@@ -59,7 +59,7 @@ export class Sender {
    * @returns {Promise<SyncOutcome>}
    */
   async upload(asked) {
-    const { owner, outbox, enrolment, pause: pauses } = await this.#store.read();
+    const { owner, left, outbox, enrolment, pause: pauses } = await this.#store.read();
     const token = enrolment[0]?.token ?? null;
     const sent = {
       ...{ stored: 0, givenUp: 0, late: 0, waiting: outbox.length, refused: 0, refusal: null },
@@ -72,7 +72,7 @@ export class Sender {
     for (const rows of uploads(outbox, owner[0] && questionOf(owner[0]))) {
       const task = rows[0]?.task ?? "";
       if (wrong.has(task)) continue;
-      const became = await send(rows, addressesOf(rows, owner), this.#collector, token);
+      const became = await send(rows, addressesOf(rows, { owner, left }), this.#collector, token);
       await this.#settle(became);
       sent.stored += became.stored.length;
       sent.givenUp += became.refused.length;
