@@ -44,6 +44,7 @@ SCRIPTS = {
     "lists_over_http": ("--people", "60", "--draws", "2", "--plan", "sample:50"),
     "map_refit": ("--users", "60", "--rounds", "1"),
     "made": ("{csv}", "{folder}/made.npz"),
+    "new_items": ("{timed}", "{items}", "--slots", "60"),
     "page_tasks": ("--visits", "1", "--slowdown", "1"),
     "peers": ("--only", "accuracy,completion,lists"),
     "person_axis": (
@@ -84,6 +85,9 @@ def made(tmp_path_factory):
     np.savez(files["split"], **columns, test=np.arange(len(ratings.users)) % 5 == 0)
     files["frame"] = folder / "split.csv"
     frame.with_columns(test=frame["item"] % 5 == 0).write_csv(files["frame"])
+    files["timed"] = folder / "timed.parquet"
+    hours = 3600 * np.arange(len(frame)) * 8000 // len(frame)
+    frame.sort("item").with_columns(timestamp=pl.Series(hours)).write_parquet(files["timed"])
     items = [(item, f"Film {item % 9} ({1950 + item % 50})", "War|Drama") for item in range(1, 161)]
     files["items"] = folder / "films.csv"
     pl.DataFrame(items, ("item", "title", "genres"), orient="row").write_csv(files["items"])
