@@ -15,7 +15,7 @@ NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 QUESTIONS = [
     ("films", "films-1"), ("films, two tables", "films, two tables-1"), ("sample", "sample-1"),
     ("catalogue", "catalogue-1"), ("catalogue, two tables",), ("thirds",), ("at once",),
-    ("growing", "growing, yet more", "growing, otherwise"),
+    ("growing", "growing, more", "growing, yet more"),
     ("renewed", "renewed, more"), ("growing sample", "growing sample, more"),
     ("growing, two tables", "growing, two tables, more"), ("growing later",),
 ]  # fmt: skip

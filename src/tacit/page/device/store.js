@@ -19,15 +19,17 @@ import { DataError, RequestError } from "./errors.js";
  * epsilon per rating (nats, a decimal). `limit`: the lifetime limit in nano-epsilon. `task`: the
  * address of the task that the user agreed to. `question`: its question, absent in rows of older
  * pages, whose task is a tacit-task-1. `items`: the number of its items, absent in rows of pages
- * that had no extensions.
+ * that had no extensions. `ancestors`: addresses of the tasks that it extends, absent in older rows.
  * @typedef {{ readonly self: "owner", readonly secret: import("./documents/hashing.js").Bytes,
  *   readonly task: string, readonly question?: string, readonly maximum: string,
- *   readonly limit: bigint, readonly items?: number }} Owner
+ *   readonly limit: bigint, readonly items?: number,
+ *   readonly ancestors?: readonly string[] }} Owner
  */
 /**
- * The newest task of a question that the user left for another one: its address, and the number of its
- * items.
- * @typedef {{ readonly task: string, readonly address: string, readonly items: number }} Left
+ * The newest task of a question that the user left for another one: its address, the number of its
+ * items, and the tasks that it extends.
+ * @typedef {{ readonly task: string, readonly address: string, readonly items: number,
+ *   readonly ancestors: readonly string[] }} Left
  */
 /** @typedef {{ readonly self: "token", readonly token: string }} Enrolment permission to send */
 /** @typedef {{ readonly self: "lifetime", readonly spent: bigint }} Spent in nano-epsilon */

@@ -22,16 +22,17 @@ export function ownerOf({ owner: [owner] }) {
  * one item as those of the other.
  * @param {Pick<import("../store.js").Rows, "owner" | "left">} rows
  * @param {import("../documents/task.js").Task} task
- * @returns {Pick<Owner, "task" | "question" | "items">}
+ * @returns {Pick<Owner, "task" | "question" | "items" | "ancestors">}
  */
 export function agreement({ owner, left }, { address, question, root, ancestors, items }) {
-  const next = { task: address, question, items: items.length };
+  const next = { task: address, question, items: items.length, ancestors };
   const known = [...owner.map(leaving), ...left].find((one) => one.task === question);
   if (known === undefined || [address, ...ancestors].includes(known.address)) return next;
   // Every task of a question extends its first one, which may be in either format.
   const isFirst = address === root;
-  const { address: task, items: present } = known;
-  if (isFirst && present > items.length) return { task, question, items: present };
+  const isEarlier = isFirst || known.ancestors.includes(address);
+  if (isEarlier && known.items > items.length)
+    return { task: known.address, question, items: known.items, ancestors: known.ancestors };
   if (isFirst) return next;
   throw new CertificateError(
     `The provider extended the task ${root} in two ways, so the device sends nothing. Ask the ` +
@@ -45,5 +46,6 @@ export function agreement({ owner, left }, { address, question, root, ancestors,
  * @returns {import("../store.js").Left}
  */
 export function leaving(owner) {
-  return { task: questionOf(owner), address: owner.task, items: owner.items ?? 0 };
+  const { task: address, items = 0, ancestors = [] } = owner;
+  return { task: questionOf(owner), address, items, ancestors };
 }
