@@ -4,6 +4,7 @@ once, and lose nothing, whatever is killed."""
 import random
 import sqlite3
 from contextlib import closing
+from math import sqrt
 
 import pytest
 from block_twin import Twin
@@ -12,7 +13,6 @@ from processes import free_port
 
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.stored_reports import reports
-from tacit.wire.tasks.blocks import slot_limit, threshold_of
 
 ITEMS, SLOTS = 100, 20
 """Items and slots of the first task."""
@@ -30,7 +30,9 @@ KINDS = ("collector", "python", "node", "fit")
 def test_a_fleet_follows_a_chain(growing, tmp_path, devices, weeks, kills):
     """All end in the one state that is computed from secrets and documents, with kills or not."""
     chance = random.Random(kills)
-    limit = slot_limit(threshold_of(SLOTS, ITEMS), ITEMS) - 8 + weeks // 8  # some devices reach it
+    # Half a standard deviation above the mean: three of ten devices reach it, and stop.
+    mean = SLOTS * 1.01**weeks
+    limit = round(mean + 0.5 * sqrt(mean * (1 - SLOTS / ITEMS)))
     first = growing(
         f"sample:{SLOTS}", items=range(1, 1 + ITEMS), limit=limit, renewals=(7 * weeks // 2,),
         provider=f"http://127.0.0.1:{free_port()}", start=START, retention_days=3650,
@@ -63,7 +65,7 @@ def assert_stored(path, task, twins):
     assert len({id for _, id in rows}) == len(rows)
     people = [person for person, _ in rows]
     counts = {person: people.count(person) for person in {*people}}
-    assert counts == {code: twin.reports for code, twin in twins.items()}
+    assert counts == {code: twin.reports for code, twin in twins.items() if twin.reports}
     with closing(open_reader(str(path))) as reader:
         read = reports(reader)
     users, items = read.user_ids.take(read.users), read.item_ids.take(read.items)
