@@ -18,6 +18,7 @@ import yaml
 from processes import free_port
 
 from tacit.cli import app
+from tacit.device.documents import LONGEST_MODEL
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -117,6 +118,29 @@ def test_containers_have_no_privileges():
         assert not security["allowPrivilegeEscalation"]
     assert found[0]["readinessProbe"]["httpGet"]["path"] == "/readyz"
     assert found[0]["livenessProbe"]["httpGet"]["path"] == "/healthz"
+
+
+def test_volumes_are_writable():
+    """The image has the folder of every volume of its compose files, which its user owns."""
+    run = " ".join(arguments for name, arguments in instructions()[-1] if name == "RUN")
+    owned = set(re.findall(r"(?:--home-dir|install -d -o tacit -g tacit) (\S+)", run))
+    for folder, count in (("docker", 3), ("shuffler", 1)):
+        mounts = [
+            mount.split(":")
+            for service in compose(folder).values()
+            for mount in service["volumes"]
+            if service["image"] == "tacit"
+        ]
+        volumes = [mounted[1] for mounted in mounts if not mounted[0].startswith(".")]
+        assert len(volumes) == count
+        assert set(volumes) <= owned
+
+
+@pytest.mark.parametrize("file", sorted(DEPLOY.glob("**/Caddyfile")))
+def test_large_downloads_are_not_cut(file):
+    """At 4 Mbit/s, the largest model arrives within Caddy's time limit of a response."""
+    ((number, unit),) = re.findall(r"^\t+write (\d+)([smh])$", file.read_text(), re.MULTILINE)
+    assert int(number) * {"s": 1, "m": 60, "h": 3600}[unit] * 4e6 >= 8 * LONGEST_MODEL
 
 
 def test_proxy_obeys_readiness():
