@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 
 from tacit.collector.http.server import listening, server_of
 from tacit.shuffler.renewal import LISTENER, Renewal, inherited_listener
+from tacit.shuffler.shuffler import Shuffler
 from tacit.shuffler.task_key import TaskKey
 
 TASK = item_task(key=TaskKey.generate().public)
@@ -59,6 +60,25 @@ def test_deleted_bundles_are_forgotten_once(shuffling, people, calls):
     shuffling.start(forgotten=lambda: forgotten.append(len(shuffling.rows())))
     shuffling.turn()
     assert forgotten == [0] * calls
+
+
+def test_bundles_are_forgotten_if_a_step_after_their_deletion_failed(shuffling, monkeypatch):
+    """The second attempt has nothing left to delete, but memory still contains bundles."""
+    forgotten, failed = [], []
+    scrub = Shuffler._scrub
+
+    def failing_once(shuffler):
+        if not failed:
+            failed.append(len(shuffling.rows()))
+            raise OSError("gone")
+        scrub(shuffler)
+
+    monkeypatch.setattr(Shuffler, "_scrub", failing_once)
+    shuffling.start(TASK, forgotten=lambda: forgotten.append(len(shuffling.rows())))
+    assert shuffling.send(TASK, bytes(TASK.bundle_bytes)).status_code == 200
+    shuffling.close(TASK)
+    wait_until(lambda: forgotten)
+    assert (failed, forgotten) == ([0], [0])
 
 
 def test_the_same_command_inherits_the_socket(served, monkeypatch):

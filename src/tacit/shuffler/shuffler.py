@@ -59,6 +59,7 @@ class Shuffler:
         self._numbers: dict[str, int] = {}
         self._ready, self._saved = 0, -SAVE_SECONDS
         self._closing: set[str] = set()
+        self._in_memory: set[str] = set()  # also after a deletion that failed halfway
         self._deleted: set[str] = set()
 
     @property
@@ -194,12 +195,12 @@ class Shuffler:
             state = "released" if result.batch else "not released"
             log.info("A batch is closed and %s.", state, extra={"event": "closed"})
         if address not in self._deleted:
-            deleted = 0
             for byte in range(256):
-                deleted += await writer.run(lambda store, byte=byte: store.forget(number, 0, byte))
+                if await writer.run(lambda store, byte=byte: store.forget(number, 0, byte)):
+                    self._in_memory.add(address)
             await writer.run(lambda store: self._scrub())
             self._deleted.add(address)
-            if deleted:
+            if address in self._in_memory:
                 self._forgotten()
 
     def _release(self, task: ShuffledTask) -> Closing:
