@@ -1,7 +1,10 @@
 """Counts of a released batch at the provider: what is opened, and what is deleted when."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from socket import SO_LINGER, SOL_SOCKET, create_server
+from struct import pack
 
 import numpy as np
 import pytest
@@ -108,6 +111,27 @@ def test_an_unreachable_shuffler_is_named():
     session = ShufflerSession(item_task(shuffler="http://127.0.0.1:9"), "token")
     with pytest.raises(RequestError, match="cannot be reached"):
         session.closing()
+
+
+@pytest.mark.parametrize("resets", [False, True])
+def test_an_interrupted_download_leaves_no_file(tmp_path, resets):
+    """As that by the renewal of a shuffler, whether the connection is closed or reset."""
+
+    def answer(listener):
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(65_536)
+            head = b"HTTP/1.1 200 OK\r\ncontent-length: 5000000\r\n\r\n"
+            connection.sendall(head + bytes(2_000_000))
+            if resets:
+                connection.setsockopt(SOL_SOCKET, SO_LINGER, pack("ii", 1, 0))
+
+    with create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as executor:
+        executor.submit(answer, listener)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(DataError, match="its download was interrupted"):
+            ShufflerSession(item_task(shuffler=url), "token").download(tmp_path / "a", "0" * 64)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_hostile_device_weighs_at_most_its_messages(batch, bundles, key):

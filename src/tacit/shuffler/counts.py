@@ -36,6 +36,9 @@ KEYS = ("format", "task", "bundles", "counts")
 LONGEST = 1 << 28
 """Most bytes of a file of counts."""
 CHUNK, SECONDS = 1 << 20, 60.0
+OTHER_BATCH = (
+    "The batch differs from the one in the register, or its download was interrupted; try again."
+)
 GONE = 410
 """Status of a batch that was deleted."""
 BLOCK = 1 << 16
@@ -203,6 +206,15 @@ def distinct_messages(path: Path, first: int = 0, last: int | None = None) -> It
                 previous = message
 
 
+def _chunks(response: Any) -> Iterator[bytes]:
+    """Yield the content of a response. Raises `DataError` if it is interrupted."""
+    try:
+        while chunk := response.read(CHUNK):
+            yield chunk
+    except (HTTPException, OSError):
+        raise DataError(OTHER_BATCH) from None
+
+
 class ShufflerSession:
     """Requests of a provider to the shuffler of a task. `token`: the provider's.
 
@@ -235,16 +247,17 @@ class ShufflerSession:
     def download(self, path: Path, batch: str | None) -> None:
         """Write the batch to a file, atomically. `batch`: its SHA-256 by the register.
 
-        Raises `RequestError` if the shuffler refuses, and `DataError` for another batch.
+        Raises `RequestError` if the shuffler refuses, and `DataError` for another batch, such as a
+        part of it.
         """
         digest = sha256()
         with self._request("GET", self._path) as response, whole(path) as partial:
             with open(partial, "wb") as written:
-                while chunk := response.read(CHUNK):
+                for chunk in _chunks(response):
                     digest.update(chunk)
                     written.write(chunk)
             if digest.hexdigest() != batch:
-                raise DataError("The batch differs from the one in the register; try again.")
+                raise DataError(OTHER_BATCH)
 
     def delete(self) -> None:
         """Delete the batch at the shuffler, if it is there.
