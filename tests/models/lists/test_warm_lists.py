@@ -14,7 +14,7 @@ from tacit.errors import RequestError
 from tacit.learners import learner
 from tacit.metrics.lists import list_figures
 from tacit.models import exposure_of, load
-from tacit.models.evidence.warm_start import Tuning
+from tacit.models.evidence.tuning import Tuning
 from tacit.models.lists import ease, ease_from_reports, graph_filter, interactions
 from tacit.models.lists.shrinkage import Blend
 from tacit.models.published import list_model

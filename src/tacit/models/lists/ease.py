@@ -7,7 +7,7 @@ data: unbiased, denoised, and shrunk to popularity where held-out users do not g
 (`tacit.models.lists.shrinkage`). The provider scores by noisy rows C and minimises |X - C B|^2,
 which adds a slot's variance, summed over users, to the ridge.
 
-A warm fit reuses the choices of the last search (`tacit.models.evidence.warm_start`), and computes
+A warm fit reuses the choices of the last search (`tacit.models.evidence.tuning`), and computes
 in single precision, as the search does.
 """
 
@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from tacit.engines.engine import Engine, Local
 from tacit.errors import RequestError
-from tacit.models.evidence.warm_start import Tuning, tuning_for
+from tacit.models.evidence.tuning import Tuning, tuning_for
 from tacit.models.lists.co_occurrence import CoOccurrence, co_occurrence
 from tacit.models.lists.denoised import Precision
 from tacit.models.lists.ease_from_reports import at_ridge, searched, shrunk

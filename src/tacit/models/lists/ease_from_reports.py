@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.evidence.warm_start import Tuning
+from tacit.models.evidence.tuning import Tuning
 from tacit.models.lists.co_occurrence import CoOccurrence
 from tacit.models.lists.denoised import CoOccurrenceSpectrum, Precision, spectrum
 from tacit.models.lists.ease_solution import (

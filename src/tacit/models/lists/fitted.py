@@ -16,7 +16,7 @@ from tacit.kernels.layout import Side
 from tacit.kernels.ranking.linked_lists import linked_lists
 from tacit.kernels.ranking.topk import best_lists
 from tacit.models.evidence.presence_matrix import PresenceMatrix, cells, public
-from tacit.models.evidence.warm_start import Tuning
+from tacit.models.evidence.tuning import Tuning
 from tacit.models.lists import list_file
 from tacit.models.lists.exclusion import (
     Exclusion,

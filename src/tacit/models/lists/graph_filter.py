@@ -23,7 +23,8 @@ from tacit.engines.engine import Engine
 from tacit.engines.tables import Tables
 from tacit.errors import RequestError
 from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.evidence.warm_start import Tuning, rows_of, tuning_for
+from tacit.models.evidence.tuning import Tuning, tuning_for
+from tacit.models.evidence.warm_start import rows_of
 from tacit.models.lists.denoised import ScaledPresence, leading_items
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.interactions import Interactions

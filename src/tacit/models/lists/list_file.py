@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from tacit.errors import DataError
 from tacit.models import archive
 from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.evidence.warm_start import Tuning
+from tacit.models.evidence.tuning import Tuning
 from tacit.models.lists.item_weights import Directions, ItemWeights
 from tacit.wire import model_header, strict
 
