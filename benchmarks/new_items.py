@@ -78,7 +78,7 @@ def in_blocks(reports: Reports, week: Values) -> Reports:
 
 
 def positives(reports: Reports, own: Ratings) -> Values:
-    """Return how many users who have an item were asked about it, shape (items,)."""
+    """Return how many users who have rated an item are queried about it, shape (items,)."""
     pairs = reports.users.astype(np.int64) * own.n_items + reports.items
     mine = own.users.astype(np.int64) * own.n_items + own.items
     return np.bincount(own.items[np.isin(mine, pairs)], minlength=own.n_items)

@@ -1,4 +1,4 @@
-"""Requests made up from an OpenAPI description, of the right form and of wrong ones."""
+"""Valid and invalid requests, generated from an OpenAPI description."""
 
 import json
 
@@ -8,14 +8,14 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 REFUSED = [400, 401, 404, 405, 408, 409, 410, 413, 415, 422, 429, 503]
-"""Statuses of a request of the wrong form: those that are usual, and 410 for what is no more."""
+"""Statuses of an invalid request: the usual ones, and 410 for a deleted resource."""
 
 
 def statuses(description, url, ids, examples, headers=None):
-    """Return the (path, status) of all answers, each of which the description has.
+    """Return the (path, status) of all responses, after checking each against the description.
 
-    `ids`: values of path parameters, in requests of which half have others. `headers`: of all
-    requests. `examples`: number of requests of each kind.
+    `ids`: values of path parameters, in half of the requests. `headers`: of all requests.
+    `examples`: number of requests of each kind.
     """
     seen = []
 
@@ -30,7 +30,7 @@ def statuses(description, url, ids, examples, headers=None):
         def one(case):
             # Ten seconds by default, which a busy machine may need for one answer.
             response = case.call(base_url=url, timeout=300, headers=headers)
-            # What a task did not ask is refused, however well it is formed.
+            # A valid request may still be refused, such as a report on another task.
             case.validate_response(
                 response, excluded_checks=[positive_data_acceptance], headers=headers
             )

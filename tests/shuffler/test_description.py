@@ -1,4 +1,4 @@
-"""Whatever is sent, a shuffler answers as its description says, and its batch stays as it is."""
+"""Responses of a shuffler match its API description, and no request changes a batch."""
 
 import json
 

@@ -111,7 +111,7 @@ def links(held, bundles, names):
 @pytest.mark.long
 @pytest.mark.parametrize("planted", [None, *PLANTED])
 def test_no_link_of_a_bundle_to_the_batch_after_release(holding, planted):
-    """Before it, all bundles and names are there, so the test finds what it looks for."""
+    """Before it, all bundles and names are present, which shows that the search detects them."""
     held = holding(PLANTED.get(planted, ""))
     bundles = Bundles(held.task, 1)
     held.send(bundles.all)

@@ -40,7 +40,7 @@ def stores(monkeypatch):
 
 @pytest.fixture
 def defect(monkeypatch):
-    """One bundle that cannot be processed for a reason that nobody foresaw, and a short queue."""
+    """One bundle with an unexpected failure, and a short queue."""
     add = Shuffler.add
 
     async def defective(self, writer, task, identity, bundle):

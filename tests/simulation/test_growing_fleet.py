@@ -1,5 +1,5 @@
 """A catalogue grows every week, and items are withdrawn: devices of both languages answer each item
-once, and lose nothing, whatever is killed."""
+once, and lose nothing if any process is killed."""
 
 import random
 import sqlite3

@@ -41,7 +41,7 @@ export function agreement({ owner, left }, { address, question, root, ancestors,
 }
 
 /**
- * Return what is kept of the task of the owner when another question is answered.
+ * Return the part of the owner's task to store when another question is answered.
  * @param {Owner} owner
  * @returns {import("../store.js").Left}
  */
