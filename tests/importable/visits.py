@@ -10,9 +10,12 @@ CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
 PATIENCE = 60_000
 """Milliseconds until a test gives up. It bounds a hang, and no test depends on it."""
-FADED_IN = """Promise.all(document.getAnimations()
-    .filter((each) => Number.isFinite(each.effect.getComputedTiming().endTime))
-    .map((each) => each.finished))"""
+FADED_IN = """async () => {
+    const running = () => document.getAnimations().filter((each) =>
+        each.playState === "running" && Number.isFinite(each.effect.getComputedTiming().endTime));
+    while (running().length) await Promise.allSettled(running().map((each) => each.finished));
+}"""
+"""Waits for every transition. One that is cancelled, as its element is hidden, rejects."""
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 
