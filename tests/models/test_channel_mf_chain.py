@@ -12,7 +12,8 @@ from tacit.kernels.predict import bilinear
 from tacit.models import evidence
 from tacit.models.channel_mf import gibbs
 from tacit.models.channel_mf.model import ChannelMF
-from tacit.models.channel_mf.row_prior import Features, LevelPrior, Prior, RowSums
+from tacit.models.channel_mf.row_prior import LevelPrior, Prior, RowSums
+from tacit.models.evidence.item_features import Features
 
 PEOPLE, ITEMS, EACH = 1500, 300, 60
 OF_PEOPLE, OF_ITEMS = 0.4, 0.5

@@ -12,7 +12,7 @@ from tacit import Rated, Ratings, compile_channel, fit, from_frame, perturb
 from tacit.errors import RequestError
 from tacit.metrics.accuracy import rmse
 from tacit.models import ChannelMF, Evidence, evidence, fold_in
-from tacit.models.channel_mf.item_features import item_features
+from tacit.models.evidence.item_features import item_features
 from tacit.vocabulary import Vocabulary
 
 PEOPLE, ITEMS, EACH, GENRES, NEW = 300, 120, 25, 4, 12

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from tacit import from_frame
 from tacit.models import ChannelMF, evidence
-from tacit.models.channel_mf.row_prior import RIDGES, Features, with_expected_presence
+from tacit.models.channel_mf.row_prior import RIDGES, with_expected_presence
+from tacit.models.evidence.item_features import Features
 
 PEOPLE, ITEMS, NEW = 400, 120, 20
 

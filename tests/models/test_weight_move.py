@@ -11,7 +11,8 @@ from tacit.kernels.gibbs_rows import GRAIN
 from tacit.kernels.gibbs_scales import WeightSums
 from tacit.models import evidence
 from tacit.models.channel_mf import gibbs
-from tacit.models.channel_mf.row_prior import Features, Prior, WeightMove
+from tacit.models.channel_mf.row_prior import Prior, WeightMove
+from tacit.models.evidence.item_features import Features
 
 FEATURES, COLUMN = 3, 1
 

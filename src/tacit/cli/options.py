@@ -126,7 +126,7 @@ ItemsFile = Annotated[
     Path | None,
     typer.Option(
         "--items",
-        help="Public item features for channel-mf (a table with an item column, and "
+        help="Public item features for channel-mf and ease (a table with an item column, and "
         "columns such as genres, title or year).",
         rich_help_panel="Data",
     ),

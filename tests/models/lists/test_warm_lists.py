@@ -70,7 +70,7 @@ def searches(monkeypatch):
         monkeypatch.setattr(owner, name, searched)
 
     counted(ease, "searched")
-    counted(ease, "_chosen_step")
+    counted(ease, "_chosen")
     counted(graph_filter, "fold_of_users")
     return names
 
@@ -233,7 +233,7 @@ def test_exposure_reuses_its_search(searches):
     last = exposure_of(of_first(ratings, 190))
     del searches[:]
     warm, cold = exposure_of(ratings, warm=last), exposure_of(ratings)
-    assert searches == ["_chosen_step"]  # of the cold fit
+    assert searches == ["_chosen"]  # of the cold fit
     assert warm.tuning == last.tuning
     assert np.corrcoef(rows(warm.weights).ravel(), rows(cold.weights).ravel())[0, 1] > 0.98
 

@@ -24,9 +24,10 @@ from tacit.models.channel_mf.likelihood import (
     worthwhile_directions,
     worthwhile_factors,
 )
-from tacit.models.channel_mf.row_prior import Features, LevelPrior, with_expected_presence
+from tacit.models.channel_mf.row_prior import LevelPrior, with_expected_presence
 from tacit.models.channel_mf.side import NAMES, ChainSide, Given, generator
 from tacit.models.evidence.evidence import Evidence
+from tacit.models.evidence.item_features import Features
 from tacit.models.evidence.presence_features import Presence, presence
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.evidence.presence_spectrum import MOST_HIDDEN, Spectrum, spectrum

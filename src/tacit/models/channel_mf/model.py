@@ -29,10 +29,10 @@ from tacit.engines.engine import Engine, Local
 from tacit.engines.tables import opened
 from tacit.kernels.layout import Side
 from tacit.models.channel_mf.gibbs import GibbsChain
-from tacit.models.channel_mf.item_features import item_features
 from tacit.models.channel_mf.likelihood import affordable_draws
 from tacit.models.distillation import CondensedItems, condensed
 from tacit.models.evidence.evidence import Evidence
+from tacit.models.evidence.item_features import item_features
 from tacit.models.evidence.screening import screened
 from tacit.models.evidence.warm_start import WarmStart
 from tacit.models.fit_tables import fit_tables

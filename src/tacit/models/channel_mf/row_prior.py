@@ -51,30 +51,13 @@ from scipy.linalg import eigh, solve_triangular
 
 from tacit.kernels.gibbs_rows import GRAIN
 from tacit.kernels.gibbs_scales import WeightSums
+from tacit.models.evidence.item_features import Features
 
 Doubles = NDArray[np.float64]
 
 PRECISION_SHAPE = 2.0  # weak gamma priors: this many pairs of pseudo-rows
 TIGHTNESS_SHAPE = 3.0
 DEVIATION = 0.05  # prior deviation of a bias or factor, as a fraction of the range
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """Features of one group. `values`: shape (rows, d).
-
-    `order`: shape (d,), expected explained variance of the first feature over that of each.
-    `share`: variance they are expected to explain together, relative to the rows' residual.
-    """
-
-    values: Doubles
-    order: Doubles
-    share: float = 1.0
-
-    @classmethod
-    def by_rank(cls, values: Doubles) -> Self:
-        """Return features in decreasing order, the j-th explaining 1/j, less on few rows."""
-        return cls(values, np.arange(1.0, values.shape[1] + 1) / _spread_over_rows(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,12 +139,6 @@ class Prior:
 def side_by_side(groups: Sequence[Features], rows: int) -> Doubles:
     """Concatenate the values of all groups, shape (rows, d)."""
     return np.hstack([each.values for each in groups]) if groups else np.zeros((rows, 0))
-
-
-def _spread_over_rows(features: Doubles) -> Doubles:
-    """Return the effective fraction of rows of each feature, 1 where it is normal or flatter."""
-    rows = (features**2).sum(0) ** 2 / np.maximum((features**4).sum(0), 1e-30)
-    return np.clip(3 * rows / len(features), 1e-3, 1)
 
 
 def _normal(A: Doubles, b: Doubles, rng: np.random.Generator) -> Doubles:

@@ -29,7 +29,8 @@ from tacit.kernels.gibbs_scales import MovedRows, Thetas, WeightSums, drawn_spre
 from tacit.kernels.layout import Side as Grouped
 from tacit.kernels.predict import bilinear
 from tacit.models.channel_mf.likelihood import GRID
-from tacit.models.channel_mf.row_prior import Features, Prior, RowSums, WeightMove, side_by_side
+from tacit.models.channel_mf.row_prior import Prior, RowSums, WeightMove, side_by_side
+from tacit.models.evidence.item_features import Features
 from tacit.vocabulary import check_codes
 
 RUN = 1024

@@ -5,7 +5,7 @@ The next model depends on the reports of the search too, as in `tacit.models.evi
 
 from dataclasses import asdict, dataclass
 from math import isfinite
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 from tacit.errors import DataError, RequestError
 from tacit.models.evidence.presence_matrix import PresenceMatrix
@@ -38,8 +38,9 @@ class Tuning:
 
     `reports`: number of reports of the search. `noise`: mean variance of a slot. `settings`: of the
     model, for which the choice holds. `device`, `provider`: multiples of popularity and of the item
-    weights (`tacit.models.lists.shrinkage.Blend`). `step`, `emphasis`: the ridge of EASE, and its
-    emphasis of popular items (`tacit.models.lists.ease_from_reports`).
+    weights (`tacit.models.lists.shrinkage.Blend`). `step`, `emphasis`, `prior`: the ridge of
+    EASE, its emphasis of popular items, and the weight of their features
+    (`tacit.models.lists.ease_from_reports`).
     """
 
     reports: int
@@ -49,6 +50,7 @@ class Tuning:
     provider: tuple[float, float] = (0.0, 1.0)
     step: int = 0
     emphasis: float = 0.0
+    prior: float = 0.0
 
     @classmethod
     def of(cls, presence: PresenceMatrix, settings: tuple[float, ...] = (), **choice: Any) -> Self:
@@ -73,17 +75,24 @@ class Tuning:
 
     @classmethod
     def from_dict(cls, value: Any, what: str) -> Self:
-        """Parse `to_dict`. Raises `DataError` for other fields and for invalid values."""
+        """Parse `to_dict`. Raises `DataError` for other fields and for invalid values.
+
+        Models of earlier versions have no `prior`.
+        """
+        if isinstance(value, dict):
+            value = {"prior": 0.0} | cast("dict[str, Any]", value)
         known = strict.fields(value, what, tuple(cls.__dataclass_fields__))
         reports, step = (strict.whole(known, name, what) for name in ("reports", "step"))
-        noise, emphasis = (_number(known[name], what) for name in ("noise", "emphasis"))
+        noise, emphasis, prior = (
+            _number(known[name], what) for name in ("noise", "emphasis", "prior")
+        )
         settings, device, provider = (
             strict.listed(known[name], name, lambda each: _number(each, what), what, 9)
             for name in ("settings", "device", "provider")
         )
         if len(device) != 2 or len(provider) != 2:
             raise DataError(f"{what}'s device and provider must be two numbers each")
-        return cls(reports, noise, settings, device[:2], provider[:2], step, emphasis)
+        return cls(reports, noise, settings, device[:2], provider[:2], step, emphasis, prior)
 
 
 class PresenceOfUsers(WithUsers, Protocol):

@@ -1,13 +1,21 @@
 """EASE from noisy second moments: denoised, and shrunk to popularity.
 
-Four of five users choose the ridge and the emphasis of popular items by the squared error on the
-fifth. Weights of each four fifths are then evaluated on the rest, which chooses the shrinkage, of
-devices and of the provider (`tacit.models.lists.shrinkage`).
+Four of five users choose the ridge, the emphasis of popular items and the weight of public item
+features by the squared error on the fifth. Weights of each four fifths are then evaluated on the
+rest, which chooses the shrinkage, of devices and of the provider (`tacit.models.lists.shrinkage`).
+
+Features are a prior of the second moments. Items with the similarity S S' are expected to occur
+together more often than at random, and G gains w times
+
+    E_ij = n m_i m_j (S S')_ij
+
+for n users and shares m. An item with few reports then has the weights of similar items. E has
+known factors, sqrt(n) m_i S_i, which need no denoising.
 """
 
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +23,7 @@ from numpy.typing import NDArray
 from tacit.models.evidence.presence_matrix import PresenceMatrix
 from tacit.models.evidence.tuning import Tuning
 from tacit.models.lists.co_occurrence import CoOccurrence
-from tacit.models.lists.denoised import CoOccurrenceSpectrum, Precision, spectrum
+from tacit.models.lists.denoised import CoOccurrenceSpectrum, Precision, emphasised, spectrum
 from tacit.models.lists.ease_solution import (
     HeldOutLoss,
     LowRankSolution,
@@ -34,16 +42,21 @@ from tacit.models.lists.shrinkage import (
 )
 
 Folds = NDArray[np.int64]
+Doubles = NDArray[np.float64]
 EMPHASES = (0.0, 0.25)
 """Emphases of popular items in denoising."""
+PRIORS = (0.0, 0.3, 1.0, 3.0, 10.0, 30.0)
+"""Weights w of features."""
 
 
 class _Choice(NamedTuple):
-    """`loss`: least loss at an emphasis over all ridges. `step`: the chosen ridge."""
+    """`loss`: least loss over all ridges at an emphasis and a weight of features, `prior`. `step`:
+    the chosen ridge."""
 
     loss: float
     step: int
     emphasis: float
+    prior: float
 
 
 class _Pair(NamedTuple):
@@ -63,18 +76,21 @@ def at_ridge(everybody: CoOccurrence, ridge: float) -> ItemWeights:
     return ItemWeights(popularity=np.zeros_like(counts), directions=directions)
 
 
-def searched(presence: PresenceMatrix, fold: Folds, parts: list[CoOccurrence]) -> Tuning:
-    """Return the ridge, the emphasis and the shrinkage by the error of held-out users.
+def searched(
+    presence: PresenceMatrix, fold: Folds, parts: list[CoOccurrence], similarity: Doubles
+) -> Tuning:
+    """Return the ridge, emphasis, prior and shrinkage by the error of held-out users.
 
-    `fold`: of each user. `parts`: second moments of each fold.
+    `fold`: of each user. `parts`: second moments of each fold. `similarity`: S, (items, d); d may
+    be 0.
     """
     everybody = sum(parts[1:], parts[0])
-    choice = _chosen(everybody - parts[0], parts[0])
+    choice = _chosen(everybody - parts[0], parts[0], similarity)
     device: list[HeldOutSums] = []
     provider: list[HeldOutSums] = []
     for number in judged_folds(presence):
         known, held = everybody - parts[number], presence.where(fold == number)
-        weights = _weights(known, choice.step, choice.emphasis, np.float32)
+        weights = _weights(known, choice, similarity, np.float32)
         mean = known.counts / known.people
         device.append(held_out_sums(held, mean, weights.device.weights, noisy_rows=False))
         provider.append(held_out_sums(held, mean, weights.provider.weights, noisy_rows=True))
@@ -84,48 +100,95 @@ def searched(presence: PresenceMatrix, fold: Folds, parts: list[CoOccurrence]) -
         provider=chosen_blend(HeldOutSums.over(provider), PROVIDER),
         step=choice.step,
         emphasis=choice.emphasis,
+        prior=choice.prior,
     )
 
 
 def shrunk(
-    everybody: CoOccurrence, tuning: Tuning, precision: Precision = np.float64
+    everybody: CoOccurrence,
+    tuning: Tuning,
+    similarity: Doubles,
+    precision: Precision = np.float64,
 ) -> tuple[ItemWeights, ItemWeights]:
     """Return the weights of devices and those of the provider, shrunk to popularity.
 
-    `precision`: type of the computation.
+    `similarity`: S, shape (items, d). `precision`: type of the computation.
     """
     device, provider = Blend(*tuning.device), Blend(*tuning.provider)
     if not device.weights and not provider.weights:
         return _popularity(everybody, device), _popularity(everybody, provider)
-    weights = _weights(everybody, tuning.step, tuning.emphasis, precision)
+    weights = _weights(everybody, tuning, similarity, precision)
     return (
         _blended(everybody, weights.device, device),
         _blended(everybody, weights.provider, provider),
     )
 
 
-def _chosen(known: CoOccurrence, held: CoOccurrence) -> _Choice:
-    """Return the ridge and emphasis of least squared error, fitted to `known`."""
-    choices: list[_Choice] = []
-    for emphasis in EMPHASES:
-        factors = _spectrum(known, emphasis, np.float32).denoised(known.edge)
-        judge = HeldOutLoss.of(factors, held.gram)
+def prior_factors(moments: CoOccurrence, similarity: Doubles, weight: float) -> Doubles:
+    """Return the factors of w E, shape (items, d); no columns for a weight of 0.
+
+    Counts that are mostly noise are replaced by a least one, as in denoising.
+    """
+    if not weight:
+        return similarity[:, :0]
+    mean = max(float(moments.counts.mean()), 1.0)
+    counts = mean * emphasised(moments.counts, 1.0)
+    return np.sqrt(weight / max(moments.people, 1)) * counts[:, None] * similarity
+
+
+def _chosen(known: CoOccurrence, held: CoOccurrence, similarity: Doubles) -> _Choice:
+    """Return the ridge, emphasis and prior of least squared error, fitted to `known`.
+
+    The prior is chosen at the best emphasis without one.
+    """
+
+    factors = {
+        emphasis: _spectrum(known, emphasis, np.float32).denoised(known.edge)
+        for emphasis in EMPHASES
+    }
+
+    def choice(emphasis: float, prior: float) -> _Choice:
+        both = np.hstack([factors[emphasis], prior_factors(known, similarity, prior)])
+        judge = HeldOutLoss.of(both, held.gram)
 
         @cache
-        def loss(step: int, judge: HeldOutLoss = judge) -> float:
+        def loss(step: int) -> float:
             return judge.at(ridge_at(known, step))
 
-        choices.append(_Choice(*smallest_step(loss, float(held.counts.sum())), emphasis))
-    return min(choices)
+        return _Choice(*smallest_step(loss, float(held.counts.sum())), emphasis, prior)
+
+    best = min(choice(emphasis, PRIORS[0]) for emphasis in EMPHASES)
+    if not similarity.shape[1]:
+        return best
+    return min(best, *(choice(best.emphasis, prior) for prior in PRIORS[1:]))
 
 
-def _weights(moments: CoOccurrence, step: int, emphasis: float, precision: Precision) -> _Pair:
+class _Chosen(Protocol):
+    """What a search chose: a `_Choice`, or the `Tuning` that has it."""
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def emphasis(self) -> float: ...
+
+    @property
+    def prior(self) -> float: ...
+
+
+def _weights(
+    moments: CoOccurrence, chosen: _Chosen, similarity: Doubles, precision: Precision
+) -> _Pair:
     """Return the weights of these users."""
-    pairs = _spectrum(moments, emphasis, precision)
-    ridge = ridge_at(moments, step)
+    pairs = _spectrum(moments, chosen.emphasis, precision)
+    expected = prior_factors(moments, similarity, chosen.prior)
+    ridge = ridge_at(moments, chosen.step)
+
+    def solved(edge: float, ridge: float) -> LowRankSolution:
+        return LowRankSolution.of(np.hstack([pairs.denoised(edge), expected]), ridge)
+
     return _Pair(
-        LowRankSolution.of(pairs.denoised(moments.edge), ridge),
-        LowRankSolution.of(pairs.denoised(moments.spectral_edge), ridge + moments.variance),
+        solved(moments.edge, ridge), solved(moments.spectral_edge, ridge + moments.variance)
     )
 
 

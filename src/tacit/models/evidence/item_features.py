@@ -12,6 +12,8 @@ values are most similar.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -19,7 +21,6 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from tacit.errors import RequestError, must_be
-from tacit.models.channel_mf.row_prior import Features
 from tacit.vocabulary import Vocabulary
 
 Doubles = NDArray[np.float64]
@@ -32,6 +33,24 @@ LEAST = 1e-3  # of the first feature's variance
 FEWEST_ITEMS = 3  # per word or value
 MOST_MARKS = 500  # most frequent words or values per column
 YEAR = r"\((\d{4})\)\s*$"
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Features of one group. `values`: shape (rows, d).
+
+    `order`: shape (d,), expected explained variance of the first feature over that of each.
+    `share`: variance they are expected to explain together, relative to the rows' residual.
+    """
+
+    values: Doubles
+    order: Doubles
+    share: float = 1.0
+
+    @classmethod
+    def by_rank(cls, values: Doubles) -> Self:
+        """Return features in decreasing order, the j-th explaining 1/j, less on few rows."""
+        return cls(values, np.arange(1.0, values.shape[1] + 1) / _spread_over_rows(values))
 
 
 def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
@@ -55,6 +74,17 @@ def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
             "columns."
         )
     return [each for each in groups if len(each.order)]
+
+
+def item_similarity(groups: Sequence[Features], items: int) -> Doubles:
+    """Return S with S S' = the similarity of items by their features, shape (items, d).
+
+    Items that share many rare values are most similar. Its mean over the diagonal is 1, 0 if no
+    feature tells items apart.
+    """
+    columns = [each.values / np.sqrt(each.order) for each in groups]
+    joined = np.hstack([np.zeros((items, 0)), *columns])
+    return joined / np.sqrt(max((joined**2).sum() / max(items, 1), 1e-30))
 
 
 def _rows_of(table: pl.DataFrame, items: Vocabulary) -> pl.DataFrame:
@@ -156,3 +186,9 @@ def _by_variance(F: Doubles, share: float) -> Features:
     values = F @ vectors[:, retained] * np.sqrt(len(F) / squares[retained])
     order = squares[retained].max(initial=0) / squares[retained]
     return Features(np.asarray(values), np.asarray(order), share)
+
+
+def _spread_over_rows(features: Doubles) -> Doubles:
+    """Return the effective fraction of rows of each feature, 1 where it is normal or flatter."""
+    rows = (features**2).sum(0) ** 2 / np.maximum((features**4).sum(0), 1e-30)
+    return np.clip(3 * rows / len(features), 1e-3, 1)
