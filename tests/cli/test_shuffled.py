@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from film_questions import question
 from shuffled_tasks import item_task
 
+from tacit.collector.ingest.signing_key import SigningKey
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.device.shuffled.sealing import sealed_bundle
 from tacit.privacy.shuffled_messages import shuffled_epsilon
@@ -21,7 +23,7 @@ def written(run, tmp_path):
     """Writes a task; returns status, notice and the path of the task."""
     (tmp_path / "films.csv").write_text("item\n" + "\n".join(map(str, range(100))))
 
-    def write(*changes):
+    def write(*changes, flags=()):
         usual = {
             "--provider": "https://films.example", "--shuffler": "https://shuffler.example",
             "--epsilon": "4", "--bundles": "5000", "--closes": "2998-05-01T12:00",
@@ -29,7 +31,7 @@ def written(run, tmp_path):
             "-o": str(tmp_path / "films.json"),
         } | dict(zip(changes[::2], changes[1::2], strict=True))  # fmt: skip
         options = [word for pair in usual.items() for word in pair]
-        status, _, notice = run("shuffled", "task", tmp_path / "films.csv", *options)
+        status, _, notice = run("shuffled", "task", tmp_path / "films.csv", *options, *flags)
         return status, " ".join(notice.split()), tmp_path / "films.json"
 
     return write
@@ -195,3 +197,68 @@ def test_a_plan_without_integers_is_refused(run):
     shape = ("--items", "100", "--bundles", "5000", "--epsilon", "4")
     status, _, notice = run("shuffled", "plan", *shape, "--messages", "1.5")
     assert (status, "write it as in 30,100" in " ".join(notice.split())) == (1, True)
+
+
+def test_a_signed_task_and_its_second_round_have_keys_of_their_own(written, run, tmp_path):
+    assert loads(written()[2].read_bytes()).signer is None
+    assert not (tmp_path / "films.pem").exists()
+    (tmp_path / "films.key").unlink()
+    status, notice, path = written(flags=("--signed",))
+    assert status == 0, notice
+    task = loads(path.read_bytes())
+    assert task.signer == SigningKey(tmp_path / "films.pem").modulus
+    counts = np.full(task.round.buckets, 1_000)
+    counts[:100] += np.linspace(3_000, 1_000, 100).astype(int)
+    first, second = tmp_path / "first.json", tmp_path / "pairs.json"
+    first.write_bytes(BucketCounts(task, 7_000, counts).document)
+    closes = ("--closes", "2999-05-01T12:00", "--key", tmp_path / "pairs.key")
+    status, _, notice = run("shuffled", "pairs", first, *closes, "-o", second)
+    assert status == 0, notice
+    pairs = loads(second.read_bytes())
+    assert pairs.is_announced_by(task)
+    assert pairs.signer == SigningKey(tmp_path / "pairs.pem").modulus != task.signer
+
+
+def test_invalid_options_leave_no_signing_key(written, tmp_path):
+    status, _, path = written("--shuffler", "https://films.example", flags=("--signed",))
+    assert (status, path.exists()) == (1, False)
+    assert not (tmp_path / "films.pem").exists()
+
+
+def test_a_batch_in_a_file_requires_its_tokens(written, run, tmp_path):
+    path = written(flags=("--signed",))[2]
+    (tmp_path / "batch").write_bytes(bytes(53))
+    count = (
+        "shuffled", "count", path, "--key", tmp_path / "films.key", "-o", tmp_path / "counts",
+        "--batch", tmp_path / "batch",
+    )  # fmt: skip
+    status, _, notice = run(*count)
+    assert (status, "requires signed tokens" in notice) == (1, True)
+    (tmp_path / "tokens").write_bytes(bytes(416))
+    status, _, notice = run(*count, "--tokens", tmp_path / "tokens")
+    assert (status, "has 0 valid tokens" in notice) == (1, True)
+    assert (tmp_path / "films.key").exists()
+
+
+def test_a_collector_signs_for_customers_and_tasks_with_a_key(written, run, tmp_path):
+    channel = tmp_path / "task.json"
+    channel.write_bytes(question().document)
+    collect = ("collect", "--db", tmp_path / "reports.db", "--task", channel, "--port", "0")
+    (tmp_path / "customers").write_text("0" * 64)
+    with_tokens = (*collect, "--tokens", tmp_path / "customers")
+    folder = tmp_path / "signing"
+    folder.mkdir()
+    status, _, notice = run(*collect, "--sign", folder)
+    assert (status, "--sign requires --tokens" in notice) == (1, True)
+    status, _, notice = run(*with_tokens, "--sign", folder)
+    assert (status, "no shuffled task with a signer" in " ".join(notice.split())) == (1, True)
+    written(flags=("--signed",))[2].rename(folder / "films.json")
+    for key in (None, "other.pem"):
+        if key is not None:
+            SigningKey.generate(tmp_path / key)
+            (tmp_path / key).rename(folder / "films.pem")
+        status, _, notice = run(*with_tokens, "--sign", folder)
+        assert (status, "must be the signing key of the task" in " ".join(notice.split())) == (
+            1,
+            True,
+        )

@@ -17,7 +17,7 @@ import pytest
 from fake_collector import FakeCollector
 
 from tacit.device.storage.store import FORMAT, Store
-from tacit.device.storage.upgrade import BEFORE_BLOCKS
+from tacit.device.storage.upgrade import BEFORE_BLOCKS, BEFORE_TOKENS
 from tacit.errors import DataError
 from tacit.wire.tasks.loading import loads
 
@@ -205,7 +205,7 @@ def test_a_store_from_before_blocks_is_upgraded(collector, device, clock, tmp_pa
         before, spent = mine.export(), mine.ledger.spent
     with closing(sqlite3.connect(path)) as db:
         db.executescript(
-            f"DROP TABLE block; DROP TABLE chain; DROP TABLE shuffled; "
+            f"DROP TABLE block; DROP TABLE chain; DROP TABLE shuffled; DROP TABLE token; "
             f"DROP TABLE register; PRAGMA user_version = {BEFORE_BLOCKS}"
         )
     clock.epoch(1)
@@ -215,3 +215,16 @@ def test_a_store_from_before_blocks_is_upgraded(collector, device, clock, tmp_pa
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (FORMAT,)
         assert db.execute("SELECT * FROM chain UNION SELECT task, row FROM block").fetchall() == []
+
+
+def test_a_store_from_before_tokens_is_upgraded(tmp_path):
+    """A pending bundle of that time is sent as it is."""
+    path, row = tmp_path / "me.db", ("a" * 64, b"task", None, b"bundle")
+    with closing(Store(path, 1)) as store, store.transaction():
+        store.db.execute("INSERT INTO shuffled VALUES (?, ?, ?, ?)", row)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(f"DROP TABLE token; PRAGMA user_version = {BEFORE_TOKENS}")
+    with closing(Store(path, 1)) as store:
+        assert store.db.execute("SELECT * FROM shuffled").fetchall() == [row]
+        assert store.db.execute("SELECT * FROM token").fetchall() == []
+        assert store.db.execute("PRAGMA user_version").fetchone() == (FORMAT,)

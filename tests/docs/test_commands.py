@@ -112,6 +112,8 @@ def folder(tmp_path_factory):
         "my-books.csv": "item,rating\n" + _lines(",", [(str(100 + i), "4") for i in ids[:9]]),
         "ml-1m/movies.dat": _lines("::", known),
         "attempt.py": PLUGIN,
+        "customers": "0" * 64,
+        "signing/customers": "",
     }  # fmt: skip
     for name, text in texts.items():
         (world / name).parent.mkdir(exist_ok=True)

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import jsonschema_rs
 import pytest
+from rsa_numbers import modulus
 from shuffled_tasks import SHUFFLER, item_task, pair_task
 
 from tacit.errors import CertificateError
@@ -97,3 +98,14 @@ def test_command_writes_the_label_and_refuses_another_delta(run, tmp_path):
     assert (status, "the label of a task" in notice) == (0, True)
     assert page.read_text("utf-8") == html(of_shuffled_task(FIRST))
     assert page.with_suffix(".json").read_text("utf-8") == dumps(of_shuffled_task(FIRST))
+
+
+def test_label_states_what_signed_tokens_prove_and_what_not():
+    page = html(of_shuffled_task(item_task(signer=modulus(1))))
+    for statement in (
+        "a token that https://films.example has signed blindly, one per customer",
+        "The provider learns who requests a token, and when.",
+        "A shuffler that drops bundles can retain their tokens",
+    ):
+        assert statement in page
+        assert statement not in html(of_shuffled_task(FIRST))

@@ -30,12 +30,16 @@ main()
 
 
 class ShufflerProcess:
-    """`tacit shuffle` on a clock in a file. `planted`: a change of its code. `people`: tokens."""
+    """`tacit shuffle` on a clock in a file. `planted`: a change of its code. `people`: tokens.
 
-    def __init__(self, folder, planted="", people=TOKENS):
+    `signer`: of its task.
+    """
+
+    def __init__(self, folder, planted="", people=TOKENS, signer=None):
         port = free_port()
         self.folder, self.clock = folder / "shuffler", folder / "clock"
-        self.task = item_task(key=KEY.public, shuffler=f"http://127.0.0.1:{port}")
+        shuffler = f"http://127.0.0.1:{port}"
+        self.task = item_task(key=KEY.public, shuffler=shuffler, signer=signer)
         self.clock.write_text(str(self.task.closes - 1_000))
         (folder / "task.json").write_bytes(self.task.document)
         for name, tokens in (("people", people), ("provider", [PROVIDER_TOKEN])):
@@ -72,18 +76,18 @@ class ShufflerProcess:
             return self.task.address in register.loads(document).closed
         return False
 
-    def batch(self):
+    def batch(self, what="batch"):
         headers = {"authorization": f"Bearer {PROVIDER_TOKEN}"}
-        path = f"/v1/tasks/{self.task.address}/batch"
+        path = f"/v1/tasks/{self.task.address}/{what}"
         return self.server.request("GET", path, headers=headers)[1]
 
     def log(self):
         return self.server.log.read_text()
 
     def names(self):
-        """The names of all senders in the store."""
+        """The names of all senders in the store, of bundles and of tokens."""
         with closing(SqliteReader(str(self.folder / STORE))) as reader:
-            return [row.id for rows in reader.scan(2) for row in rows]
+            return [row.id for number in (2, 3) for rows in reader.scan(number) for row in rows]
 
     def files(self):
         return b"".join(path.read_bytes() for path in self.folder.rglob("*") if path.is_file())

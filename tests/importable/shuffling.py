@@ -102,6 +102,11 @@ class Shuffling:
         }  # fmt: skip
         return ShuffledClient(":memory:", SHUFFLER, PROVIDER, **options | changes)
 
+    def signed_file(self, task):
+        """The answer to the provider's request for signed tokens."""
+        headers = {"authorization": f"Bearer {PROVIDER_TOKEN}"}
+        return self.client.get(f"/v1/tasks/{task.address}/tokens", headers=headers)
+
     def send(self, task, body, *, person=0, media="application/octet-stream"):
         headers = {"authorization": f"Bearer person {person}", "content-type": media}
         path = f"/v1/tasks/{task.address}/bundles"
@@ -125,10 +130,10 @@ class Shuffling:
         before = self.clock.reads
         wait_until(lambda: self.clock.reads > before + 3)
 
-    def rows(self):
-        """Stored bundles of the first task."""
+    def rows(self, number=2):
+        """Stored bundles of the first task, or its tokens, which have the number 3."""
         with closing(SqliteReader(str(self.folder / STORE))) as reader:
-            return [row for rows in reader.scan(2) for row in rows]
+            return [row for rows in reader.scan(number) for row in rows]
 
     def files(self) -> bytes:
         """The content of all files, after the bundles were deleted."""

@@ -15,7 +15,8 @@ import * as shuffledTask from "../../src/tacit/page/device/shuffled/task.js";
 
 /** @type {{ tasks: { task: string, address: string, verdict: string, round: Round,
  *     announced: Round | null, bundle_bytes: number, key: string, items: (string | number)[],
- *     devices: number, about: string, first: string | null, closes: number }[],
+ *     devices: number, about: string, first: string | null, closes: number,
+ *     request_bytes: number, signer: string | null }[],
  *   announced: { first: string, task: string, announced: boolean }[],
  *   registers: { register: string, before: string, verdict: string, head: string, open: object,
  *     closed: { [task: string]: [number, string | null] }, released: object }[],
@@ -62,7 +63,9 @@ test("tasks, good and forged", async () => {
     if (wanted !== "holds") continue;
     const read = await shuffledTask.loads(bytes(task), found);
     const { round, announced, items, about, first, closes } = read;
-    const rest = { bundle_bytes: read.bundleBytes, key: hexadecimal(read.key) };
+    const signer = read.signer && hexadecimal(read.signer);
+    const lengths = { bundle_bytes: read.bundleBytes, request_bytes: read.requestBytes };
+    const rest = { ...lengths, key: hexadecimal(read.key), signer };
     const honest = devices(read.certificate);
     const told = { round, announced, ...rest, items, devices: honest, about, first, closes };
     assert.deepEqual(told, fields);

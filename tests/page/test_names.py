@@ -47,6 +47,7 @@ BESIDE = {
     "recommending/profile.js": ["device.profile"],
     "recommending/solve.js": ["device.solve"],
     "sending/replies.js": ["wire.replies"],
+    "shuffled/blind_tokens.js": ["wire.shuffled.blind_tokens"],
     "shuffled/bundle.js": ["device.shuffled.bundle"],
     "shuffled/client.js": ["device.shuffled.client"],
     "shuffled/certificate.js": ["privacy.shuffled_certificate", "privacy.shuffled_messages"],

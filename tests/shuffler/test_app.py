@@ -14,6 +14,7 @@ from tacit.collector.storage.sqlite_reader import SqliteReader
 from tacit.device.shuffled.bundle import draw_bundle
 from tacit.errors import DataError, RequestError
 from tacit.shuffler.batch_files import BatchFiles, RegisterFile, messages_of
+from tacit.shuffler.held_bundles import HeldBundles
 from tacit.shuffler.shuffler import REGISTER, Shuffler
 from tacit.shuffler.task_key import TaskKey
 
@@ -89,7 +90,7 @@ def test_a_batch_is_written_from_few_bundles_at_a_time(shuffling, monkeypatch):
             yield rows
 
     monkeypatch.setattr(SqliteReader, "scan", recorded)
-    monkeypatch.setattr("tacit.shuffler.shuffler.READ_BYTES", 3 * TASK.bundle_bytes + 1)
+    monkeypatch.setattr("tacit.shuffler.held_bundles.READ_BYTES", 3 * TASK.bundle_bytes + 1)
     shuffling.start(TASK)
     for person in range(20):
         shuffling.send(TASK, bundle(person), person=person)
@@ -256,7 +257,7 @@ def test_nothing_sensitive_is_logged(shuffling, caplog):
 
 
 STEPS = [
-    (SqliteStore, "shut"), (Shuffler, "_release"), (RegisterFile, "add"), (SqliteStore, "forget"),
+    (SqliteStore, "shut"), (HeldBundles, "release"), (RegisterFile, "add"), (SqliteStore, "forget"),
     (Shuffler, "_scrub"),
 ]  # fmt: skip
 

@@ -19,13 +19,13 @@ from tacit.shuffler.counts import (
     BatchRange,
     BucketCounts,
     RangeInputs,
-    ShufflerSession,
     batch_ranges,
     distinct_messages,
     load_counts,
     open_batch,
     open_range,
 )
+from tacit.shuffler.session import ShufflerSession
 from tacit.shuffler.task_key import TaskKey
 
 KEY = TaskKey.generate()

@@ -14,6 +14,7 @@ from tacit.shuffler.task_key import TaskKey
 
 TASK = item_task(key=TaskKey.generate().public)
 BUNDLES, BATCH = "/v1/tasks/{task}/bundles", "/v1/tasks/{task}/batch"
+TOKENS = "/v1/tasks/{task}/tokens"
 
 
 @pytest.fixture
@@ -36,9 +37,10 @@ def answers(shuffling):
 def test_what_the_published_description_says(shuffling, answers, examples):
     """With the tokens of a person and of the provider, on an open task and a closed one."""
     seen = answers("person 30", examples)
-    assert {(BUNDLES, 404), (BUNDLES, 422), (BATCH, 401), ("/v1/ready", 200)} <= seen
+    assert {(BUNDLES, 404), (BUNDLES, 422), (BATCH, 401), (TOKENS, 401)} <= seen
+    assert ("/v1/ready", 200) in seen
     seen |= answers(PROVIDER_TOKEN, examples)
-    assert {(BATCH, 410), (BUNDLES, 401), ("/v1/ready", 401)} <= seen
+    assert {(BATCH, 410), (TOKENS, 410), (BUNDLES, 401), ("/v1/ready", 401)} <= seen
     for person in range(20):
         body = bytes([person]) * TASK.bundle_bytes
         assert shuffling.send(TASK, body, person=person).status_code == 200

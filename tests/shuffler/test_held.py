@@ -13,12 +13,16 @@ from process_memory import dump
 from shuffler_process import KEY, PEOPLE, TOKENS, ShufflerProcess
 from shuffling import wait_until
 
+from tacit.collector.ingest.signing_key import SigningKey
 from tacit.device.shuffled.sealing import seal
-from tacit.shuffler.batch_files import messages_of
+from tacit.shuffler.batch_files import messages_of, tokens_of
+from tacit.wire.shuffled.blind_tokens import TOKEN_BYTES, blinded, new_token, unblinded
 from tacit.wire.shuffled.task import SEALED_BYTES
 
 MOST_LINKED = 0.15
 """Six standard deviations above 3 / PEOPLE, of 1,290 messages."""
+MOST_LINKED_TOKENS = 0.4
+"""Six standard deviations above 2 / PEOPLE, of as many tokens."""
 PLANTED = {
     "is not renewed": """
 from tacit.shuffler.renewal import Renewal
@@ -26,10 +30,10 @@ Renewal.request = lambda self: None
 """,
     "retains bundles in a file": """
 add = shuffler.Shuffler.add
-def retaining(self, writer, task, identity, bundle):
+def retaining(self, writer, task, identity, *sent):
     with open(self._folder / "retained", "ab") as file:
-        file.write(identity + bundle)
-    return add(self, writer, task, identity, bundle)
+        file.write(identity + b"".join(sent))
+    return add(self, writer, task, identity, *sent)
 shuffler.Shuffler.add = retaining
 """,
     "releases in the order of arrival": """
@@ -41,16 +45,31 @@ from tacit.collector.storage.sqlite import SqliteStore
 SqliteStore.forget = lambda self, task, epoch, byte: 0
 """,
 }
+TOKENS_PLANTED = {
+    name: PLANTED[name] for name in ("is not renewed", "retains bundles in a file")
+} | {
+    "releases tokens in the order of arrival": """
+from tacit.shuffler import batch_files
+arrived, add = [], shuffler.Shuffler.add
+def recording(self, writer, task, identity, bundle, signed):
+    arrived.append(signed)
+    return add(self, writer, task, identity, bundle, signed)
+shuffler.Shuffler.add = recording
+written = batch_files.BatchFiles.write_tokens
+batch_files.sorted = lambda values: arrived if values and len(values[0]) == 416 else sorted(values)
+batch_files.BatchFiles.write_tokens = lambda self, task, signed: written(self, task, list(signed))
+""",
+}
 OPENS = """
 from tacit.device.shuffled.sealing import hpke_suite, sealing_info
 from tacit.shuffler.batch_files import messages_of
 from tacit.shuffler.task_key import TaskKey
 key, add, opened = TaskKey.load(Path({key!r})), shuffler.Shuffler.add, []
-def opening(self, writer, task, identity, bundle):
+def opening(self, writer, task, identity, bundle, signed):
     for message in messages_of(bundle):
         info = sealing_info(task.address)
         opened.append(hpke_suite().decrypt(message, key.private, info=info))
-    return add(self, writer, task, identity, bundle)
+    return add(self, writer, task, identity, bundle, signed)
 shuffler.Shuffler.add = opening
 """
 
@@ -60,8 +79,8 @@ def holding(tmp_path):
     """Start a shuffler, which ends with the test."""
     started = []
 
-    def start(planted=""):
-        started.append(ShufflerProcess(tmp_path, planted))
+    def start(planted="", **options):
+        started.append(ShufflerProcess(tmp_path, planted, **options))
         return started[0]
 
     yield start
@@ -128,6 +147,46 @@ def test_no_link_of_a_bundle_to_the_batch_after_release(holding, planted):
     batch = held.batch()
     assert bundles.linked(batch)[1] == len(batch) // SEALED_BYTES == 43 * PEOPLE
     assert bool(set(links(held, bundles, names))) is (planted is not None)
+
+
+def token_links(held, tokens, names):
+    """What links a signed token to a person, in memory and in files."""
+    contents = {"memory": dump(held.server.process.pid), "files": held.files()}
+    person = {token: index for index, token in enumerate(tokens)}
+    pattern = b"|".join(re.escape(token) for token in tokens)
+    for where, content in contents.items():
+        senders = [person[each] for each in re.findall(pattern, content, re.DOTALL)]
+        # Copies of one request are neighbours of themselves.
+        close = sum(abs(first - second) == 1 for first, second in pairwise(senders))
+        if close > MOST_LINKED_TOKENS * len(senders):
+            yield f"the order of tokens in {where}"
+        if any(name in content for name in names):
+            yield f"a name in {where}"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("planted", [None, *TOKENS_PLANTED])
+def test_no_link_of_a_token_to_a_person_after_release(holding, tmp_path, planted):
+    """Tokens are in an order of their own, apart from messages, and the names are deleted."""
+    key = SigningKey.generate(tmp_path / "films.pem")
+    signed = []
+    for _ in TOKENS:
+        token = new_token()
+        message, inverse = blinded(token, key.modulus)
+        signed.append(token + unblinded(token, key.modulus, key.sign(message), inverse))
+    held = holding(TOKENS_PLANTED.get(planted, ""), signer=key.modulus)
+    bundles = Bundles(held.task, 1)
+    held.send([bundle + token for bundle, token in zip(bundles.all, signed, strict=True)])
+    names, tokens = held.names(), [each[:TOKEN_BYTES] for each in signed]
+    assert len(set(names)) == 2 * PEOPLE
+    assert {"a name in memory", "a name in files"} <= set(token_links(held, tokens, names))
+    held.close()
+    wait_until((lambda: not held.names()) if planted == "is not renewed" else held.is_renewed)
+    batch, file = held.batch(), held.batch("tokens")
+    assert bundles.linked(batch)[1] == 43 * PEOPLE
+    assert set(tokens_of(file)) == set(signed)
+    links_of_both = {*links(held, bundles, names), *token_links(held, tokens, names)}
+    assert bool(links_of_both) is (planted is not None)
 
 
 @pytest.mark.long

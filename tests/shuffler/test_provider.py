@@ -125,7 +125,7 @@ def test_from_a_task_to_lists(world, run, tmp_path):
     assert [item for item, _ in best] == [task.items[index] for index in order]
 
 
-@pytest.mark.parametrize("step", ["task_key.destroy", "counts.ShufflerSession.delete"])
+@pytest.mark.parametrize("step", ["task_key.destroy", "session.ShufflerSession.delete"])
 def test_counting_continues_after_a_crash(world, run, tmp_path, monkeypatch, step):
     """Counts that are on disk are not computed again, and what they made obsolete is deleted."""
     task, clock = world

@@ -12,8 +12,9 @@ from shuffled_tasks import PROVIDER, item_task
 from shuffling import POLICY, PROVIDER_TOKEN, Clock, registered, served, wait_until
 
 from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.ingest.signing_key import SigningKey
 from tacit.device.shuffled.client import ShuffledClient
-from tacit.device.transport import MOST_ANSWER
+from tacit.device.transport import MOST_ANSWER, Answer
 from tacit.errors import DataError
 from tacit.shuffler.app import application
 from tacit.shuffler.batch_files import messages_of
@@ -31,13 +32,21 @@ KILLS = pytest.mark.parametrize(
 
 @pytest.mark.long
 @KILLS
-@pytest.mark.parametrize("enough", [True, False])
-def test_killed_at_random(tmp_path, enough, kills):
-    """No acknowledged bundle is lost, and one batch is released, if it has enough of them."""
+@pytest.mark.parametrize(
+    ("enough", "signed"), [(True, False), (False, False), (True, True)],
+    ids=["enough", "too few", "signed"],
+)  # fmt: skip
+def test_killed_at_random(tmp_path, enough, signed, kills):
+    """No acknowledged bundle is lost, and one batch is released, if it has enough of them.
+
+    If the task requires signed tokens, those of the batch are those of its bundles, once each.
+    """
     port, closes = free_port(), int(time.time()) + SECONDS
+    key = SigningKey.generate(tmp_path / "films.pem") if signed else None
     task = item_task(
-        key=TaskKey.generate().public, shuffler=f"http://127.0.0.1:{port}", closes=closes
-    )
+        key=TaskKey.generate().public, shuffler=f"http://127.0.0.1:{port}", closes=closes,
+        signer=key and key.modulus,
+    )  # fmt: skip
     (tmp_path / "task.json").write_bytes(task.document)
     people = PEOPLE if enough else 19
     tokens = [f"person-{index}" for index in range(people)]
@@ -52,7 +61,7 @@ def test_killed_at_random(tmp_path, enough, kills):
     server = ServerProcess(command, port, tmp_path / "shuffler.log")
     acknowledged, bodies = set(), {}
     devices = [
-        threading.Thread(target=_answer, args=(task, token, closes, acknowledged, bodies))
+        threading.Thread(target=_answer, args=(task, key, token, closes, acknowledged, bodies))
         for token in tokens
     ]
     for device in devices:
@@ -69,6 +78,7 @@ def test_killed_at_random(tmp_path, enough, kills):
     headers = {"authorization": f"Bearer {PROVIDER_TOKEN}"}
     path = f"/v1/tasks/{task.address}/batch"
     status, batch = server.request("GET", path, headers=headers)
+    released = server.request("GET", path.replace("batch", "tokens"), headers=headers)
     server.request("DELETE", path, headers=headers)
     server.kill()
     server.start()
@@ -82,21 +92,25 @@ def test_killed_at_random(tmp_path, enough, kills):
     assert result.batch == sha256(batch).hexdigest()
     messages = messages_of(batch)
     assert len(set(messages)) == len(messages) == result.bundles * 43
-    senders = [token for token in tokens if set(messages_of(bodies[token])) <= set(messages)]
+    size = task.bundle_bytes
+    bundles = {token: set(messages_of(body[:size])) for token, body in bodies.items()}
+    senders = [token for token in bundles if bundles[token] <= set(messages)]
     assert len(senders) == result.bundles
     assert acknowledged <= set(senders)
     assert len(acknowledged) >= 20
+    expected = sorted(bodies[token][size:] for token in senders)
+    assert released == ((200, b"".join(expected)) if signed else (410, released[1]))
 
 
 def _closing(server, task):
     return register.loads(server.get("/v1/register")[1]).closed.get(task.address)
 
 
-def _answer(task, token, closes, acknowledged, bodies):
+def _answer(task, key, token, closes, acknowledged, bodies):
     """A device that tries again until its bundle is acknowledged, or the task is closed."""
     with ShuffledClient(
         ":memory:", task.shuffler, PROVIDER, policy=POLICY, lifetime="50", token=token,
-        random_share=lambda: 0.0,
+        random_share=lambda: 0.0, signing=lambda method, path, body: Answer(200, key.sign(body)),
     ) as device:  # fmt: skip
         send = device._transport
 

@@ -18,6 +18,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hostile_recipes.bases import MAKE
+from rsa_numbers import modulus
 from shuffled_tasks import ITEM_ROUND, ITEMS, LEAST_PAIRS, certificate, item_task, pair_task
 
 from tacit.device.shuffled.bundle import draw_bundle
@@ -39,9 +40,13 @@ def tasks() -> list[dict[str, Any]]:
     public = KEY.public_key().public_bytes_raw()
     first = item_task(key=public)
     named = item_task(None, name="Ä\u2028\x1f\U0001f3a5", items=("Ä", "\u2028", "1"))
+    signed = item_task(key=public, signer=modulus(1))
+    second = pair_task(signed, signer=modulus(2))
     good = [first, named, item_task(None), pair_task(first), pair_task(first, ITEMS)]
+    good += [signed, second, item_task(None, items=(1, 2), signer=modulus(3))]
     documents = [one.document.decode() for one in good]
-    return [_read(text) for text in [*documents, *_forged(first), *_forged_claims()]]
+    forged = [*_forged(first), *_forged_signers(signed), *_forged_claims()]
+    return [_read(text) for text in [*documents, *forged]]
 
 
 def _read(text: str) -> dict[str, Any]:
@@ -57,6 +62,8 @@ def _fields(read: ShuffledTask) -> dict[str, Any]:
         "round": asdict(read.round),
         "announced": read.announced and asdict(read.announced),
         "bundle_bytes": read.bundle_bytes,
+        "request_bytes": read.request_bytes,
+        "signer": read.signer and read.signer.hex(),
         "key": read.key.hex(),
         "items": list(read.items),
         "devices": read.certificate.devices,
@@ -106,6 +113,21 @@ def _forged(first: ShuffledTask) -> Iterator[str]:
     yield "[]"
 
 
+def _forged_signers(signed: ShuffledTask) -> Iterator[str]:
+    """Keys of another length, form or notation, and formats that do not match them."""
+    number = modulus(1)
+    others = [
+        number[1:], b"\x7f" + number[1:], number[:-1] + b"\x02", b"\x80" + number, b"",
+    ]  # fmt: skip
+    for other in others:
+        yield _altered(signed, signer=other.hex())
+    for value in (number.hex().upper(), None, 7, number.hex() + " ", [number.hex()]):
+        yield _altered(signed, signer=value)
+    yield _altered(signed, format="tacit-shuffled-1")
+    yield _altered(item_task(), format="tacit-shuffled-2")
+    yield _altered(signed, rounds=[[28, 3, 4_940]])  # no room for the token in a request
+
+
 def _forged_claims() -> Iterator[str]:
     """Numbers that do not prove their claims: each change alone makes a tight claim false."""
     good = item_task(certificate=certificate(ITEM_ROUND, LEAST_PAIRS))
@@ -146,14 +168,21 @@ def announced() -> list[dict[str, Any]]:
         replace(second, certificate=replace(second.certificate, bundles=21)),
         replace(second, certificate=replace(second.certificate, replaced="60")),
         first,
+        replace(second, signer=modulus(2)),
     ]
+    signed = item_task(signer=modulus(1))
+    with_signer = [(signed, pair_task(signed, signer=key)) for key in (modulus(2), None)]
     return [
         {
             "first": before.document.decode(),
             "task": one.document.decode(),
             "announced": one.is_announced_by(before),
         }
-        for before, one in [*((first, one) for one in others), (item_task(None), second)]
+        for before, one in [
+            *((first, one) for one in others),
+            (item_task(None), second),
+            *with_signer,
+        ]
     ]
 
 

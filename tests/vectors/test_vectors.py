@@ -14,6 +14,7 @@ from tacit.shuffler.task_key import TaskKey
 HERE = Path(__file__).parent
 MAKE = runpy.run_path(str(HERE / "make.py"))
 HOSTILE = runpy.run_path(str(HERE / "hostile.py"))
+BLIND = runpy.run_path(str(HERE / "blind_tokens.py"))
 SHUFFLED = runpy.run_path(str(HERE / "shuffled.py"))
 FLOATS = {"numbers", "posteriors", "profiles"}
 
@@ -50,6 +51,14 @@ def test_the_shuffled_examples_are_what_python_says():
     for name in ("tasks", "registers"):
         verdicts = [one["verdict"] for one in written[name]]
         assert min(map(verdicts.count, ("holds", "DataError", "CertificateError"))) > 0
+
+
+def test_the_blind_signatures_are_what_python_says():
+    """Run `python tests/vectors/blind_tokens.py` after a change that is meant."""
+    written = (HERE / "blind_tokens.json").read_text()
+    assert written == BLIND["text"]()
+    valid = [each["valid"] for each in json.loads(written)["signatures"]]
+    assert (valid.count(True), valid.count(False)) == (1, 11)
 
 
 def test_messages_that_were_sealed_with_given_keys_open():

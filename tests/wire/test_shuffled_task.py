@@ -5,12 +5,14 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from rsa_numbers import modulus
 from shuffled_tasks import ITEM_ROUND, ITEMS, LEAST_PAIRS, certificate, item_task, pair_task
 
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.privacy.shuffled_messages import ShuffledRound, shuffled_epsilon
 from tacit.scale import shortest
-from tacit.wire.shuffled.task import KEYS, SEALED_BYTES, loads
+from tacit.wire.shuffled.blind_tokens import SIGNED_BYTES
+from tacit.wire.shuffled.task import KEYS, SEALED_BYTES, SIGNED_KEYS, is_shuffled_task, loads
 
 
 def altered(task, **changes) -> bytes:
@@ -119,3 +121,30 @@ def test_other_rounds_are_not_announced():
         assert not other.is_announced_by(first)
     assert not second.is_announced_by(item_task(None))
     assert not first.is_announced_by(first)
+
+
+def test_a_signer_is_a_new_format_and_the_token_is_part_of_the_request():
+    """Documents without a signer have the bytes that they had before."""
+    plain, signed = item_task(), item_task(signer=modulus(1))
+    assert b"tacit-shuffled-1" in plain.document
+    assert b"signer" not in plain.document
+    assert tuple(json.loads(signed.document)) == SIGNED_KEYS
+    assert json.loads(signed.document)["format"] == "tacit-shuffled-2"
+    assert loads(signed.document, signed.address) == signed
+    assert is_shuffled_task(plain.document)
+    assert is_shuffled_task(signed.document)
+    assert signed.request_bytes - signed.bundle_bytes == SIGNED_BYTES == 416
+    assert plain.request_bytes == plain.bundle_bytes == signed.bundle_bytes
+
+
+@pytest.mark.parametrize("signer", [b"", b"\x01" * 384, modulus(1)[1:]])
+def test_an_invalid_signer_is_refused(signer):
+    with pytest.raises(RequestError, match="odd number of 3072 bits"):
+        item_task(signer=signer)
+
+
+def test_both_rounds_require_tokens_or_neither_does():
+    plain, signed = item_task(), item_task(signer=modulus(1))
+    assert pair_task(signed, signer=modulus(2)).is_announced_by(signed)
+    assert not pair_task(signed, signer=None).is_announced_by(signed)
+    assert not pair_task(plain, signer=modulus(2)).is_announced_by(plain)

@@ -82,4 +82,11 @@ def _explanation(task: ShuffledTask) -> Iterator[str]:
         "Not hidden: who takes part, and when. Not covered: a shuffler that forges, drops or "
         "retains bundles. One that forges all bundles but one reads the last one."
     )
+    if task.signer is not None:
+        yield (
+            f"Each bundle contains a token that {task.provider} has signed blindly, one per "
+            "customer, and a batch with fewer tokens than its least number of bundles is not "
+            "opened. The provider learns who requests a token, and when. A shuffler that drops "
+            "bundles can retain their tokens, and forge as many bundles."
+        )
     yield "A later task costs its epsilon again, in full, except a second one announced here."

@@ -37,9 +37,10 @@ from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import ReportOutcome, StoreError
 from tacit.device.shuffled.client import MEDIA_TYPE
+from tacit.shuffler.batch_files import TOKENS
 from tacit.shuffler.metrics import ShufflerState
 from tacit.shuffler.shuffler import STORE, Shuffler, trusted_clock
-from tacit.wire.shuffled.task import ShuffledTask
+from tacit.wire.shuffled.task import ShuffledTask, is_signed_token
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +50,7 @@ OPENAPI = Path(__file__).with_name("openapi.json")
 NO_STORE = {"cache-control": "no-store"}
 MEDIA = replace(problems.MEDIA, detail=f"Send {MEDIA_TYPE} without a content-encoding.")
 LENGTH = Problem("length", 422, "A bundle must have the exact length that its task requires.")
+TOKEN = Problem("token", 422, "The task requires a token with a signature of its provider.")
 CONFLICT = Problem("conflict", 409, "Another bundle of this token was stored; it is final.")
 CLOSED = Problem("closed", 410, "The task is closed, so its batch accepts no more bundles.")
 GONE = Problem("gone", 410, "The batch was not released, or was deleted.")
@@ -135,11 +137,14 @@ class ShufflerRoutes:
             body = await self._bodies.read(request.receive)
         except ClientDisconnect:
             return Response(status_code=400)
-        if len(body) != task.bundle_bytes:
+        if len(body) != task.request_bytes:
             raise ProblemError(LENGTH)
+        bundle, signed = body[: task.bundle_bytes], body[task.bundle_bytes :]
+        if not is_signed_token(signed, task):
+            raise ProblemError(TOKEN)
         self._open(request)  # the task may have been closed while the body arrived
         try:
-            outcome = await self._shuffler.add(self._writer, task, identity, body)
+            outcome = await self._shuffler.add(self._writer, task, identity, bundle, signed)
         except StoreError:
             raise ProblemError(problems.UNAVAILABLE) from None
         if outcome is ReportOutcome.CONFLICT:
@@ -161,7 +166,13 @@ class ShufflerRoutes:
 
     async def batch(self, request: Request) -> Response:
         """GET /v1/tasks/{task}/batch; raises `ProblemError` without a batch, or a valid token."""
-        path = await self._released(request)
+        return await self._file(await self._released(request))
+
+    async def tokens(self, request: Request) -> Response:
+        """GET /v1/tasks/{task}/tokens; raises `ProblemError` as `batch`, and for a task without."""
+        return await self._file((await self._released(request)).with_suffix(TOKENS))
+
+    async def _file(self, path: Path) -> Response:
         try:
             batch = await asyncio.to_thread(path.open, "rb")
         except FileNotFoundError:
@@ -205,6 +216,7 @@ class ShufflerRoutes:
             Route("/v1/tasks/{task}/bundles", self.bundle, methods=["POST"]),
             Route(batch, self.batch),
             Route(batch, self.received, methods=["DELETE"]),
+            Route("/v1/tasks/{task}/tokens", self.tokens),
             Route("/v1/openapi.json", self.description),
             Route("/healthz", self.health),
             Route("/readyz", self.ready),

@@ -2,7 +2,8 @@
 
 A batch contains the messages of all bundles in the order of their bytes. Its content is a function
 of the set of messages alone: it does not depend on who sent which message, in which order or when,
-and a batch that is computed again after a crash has the same bytes.
+and a batch that is computed again after a crash has the same bytes. The same holds for the file of
+signed tokens, which is apart from the messages.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,11 +15,14 @@ from shutil import rmtree
 from tacit.errors import RequestError
 from tacit.whole_files import whole, write_whole
 from tacit.wire.shuffled import register
+from tacit.wire.shuffled.blind_tokens import SIGNED_BYTES
 from tacit.wire.shuffled.register import Register
 from tacit.wire.shuffled.task import SEALED_BYTES
 
 PARTS = 256
 """Parts of a batch, by the first byte of a message, of which one is sorted at a time."""
+TOKENS = ".tokens"
+"""Suffix of a file of signed tokens, next to its batch."""
 
 
 class RegisterFile:
@@ -64,8 +68,13 @@ class BatchFiles:
         rmtree(parts)
         return digest.hexdigest()
 
+    def write_tokens(self, task: str, signed: Iterable[bytes]) -> None:
+        """Write the signed tokens of all bundles in the order of their bytes, as `write`."""
+        write_whole(self.path(task).with_suffix(TOKENS), b"".join(sorted(signed)))
+
     def delete(self, task: str) -> bool:
-        """Delete the batch of a task. Returns whether it existed."""
+        """Delete the batch of a task, and its tokens. Returns whether the batch existed."""
+        self.path(task).with_suffix(TOKENS).unlink(missing_ok=True)
         try:
             self.path(task).unlink()
         except FileNotFoundError:
@@ -83,6 +92,18 @@ def messages_of(content: bytes) -> list[bytes]:
             f"A batch must have a multiple of {SEALED_BYTES} bytes, got {len(content)}."
         )
     return [content[at : at + SEALED_BYTES] for at in range(0, len(content), SEALED_BYTES)]
+
+
+def tokens_of(content: bytes) -> list[bytes]:
+    """Return the signed tokens of a file of tokens.
+
+    Raises `RequestError` if it is not a number of complete ones.
+    """
+    if len(content) % SIGNED_BYTES:
+        raise RequestError(
+            f"A file of tokens must have a multiple of {SIGNED_BYTES} bytes, got {len(content)}."
+        )
+    return [content[at : at + SIGNED_BYTES] for at in range(0, len(content), SIGNED_BYTES)]
 
 
 def _divided(bundles: Iterable[bytes], folder: Path) -> list[Path]:

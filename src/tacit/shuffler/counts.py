@@ -1,4 +1,4 @@
-"""Counts of a released batch at the provider: download, opening, and the file of counts.
+"""Counts of a released batch at the provider: opening, and the file of counts.
 
 The key is needed once: after the counts are on disk it is destroyed, and the batch with it. Ranges
 of a batch are opened on an engine. Its workers read the key from its file, which is thus the only
@@ -6,41 +6,28 @@ copy on a disk.
 """
 
 import json
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
-from http.client import HTTPException
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, build_opener
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine, Local, cut
 from tacit.errors import CertificateError, DataError, RequestError
-from tacit.shuffler.batch_files import messages_of
+from tacit.shuffler.batch_files import messages_of, tokens_of
 from tacit.shuffler.task_key import TaskKey
-from tacit.whole_files import whole
 from tacit.wire import strict
-from tacit.wire.origin import is_private
-from tacit.wire.shuffled import register
-from tacit.wire.shuffled.register import Closing
-from tacit.wire.shuffled.task import SEALED_BYTES, ShuffledTask, loads
+from tacit.wire.shuffled.blind_tokens import TOKEN_BYTES
+from tacit.wire.shuffled.task import SEALED_BYTES, ShuffledTask, is_signed_token, loads
 
 FORMAT = "tacit-shuffled-counts-1"
 KEYS = ("format", "task", "bundles", "counts")
 LONGEST = 1 << 28
 """Most bytes of a file of counts."""
-CHUNK, SECONDS = 1 << 20, 60.0
-OTHER_BATCH = (
-    "The batch differs from the one in the register, or its download was interrupted; try again."
-)
-GONE = 410
-"""Status of a batch that was deleted."""
 BLOCK = 1 << 16
 """Messages of a batch in memory at a time."""
 RANGE = 1 << 22
@@ -85,18 +72,26 @@ def counts_of(task: ShuffledTask, path: Path) -> BucketCounts | None:
 
 
 def open_batch(
-    path: Path, task: ShuffledTask, key: Path, engine: Engine | None = None
+    path: Path,
+    task: ShuffledTask,
+    key: Path,
+    engine: Engine | None = None,
+    *,
+    tokens: Path | None = None,
 ) -> BucketCounts:
     """Return the counts of a batch. Repeated and invalid messages are not counted.
 
     `key`: file of the task's private key. `engine`: opens ranges of the batch, by default in this
     process; all of its workers must be able to read both files under these paths. The counts are
-    the same on every engine.
+    the same on every engine. `tokens`: file of the batch's signed tokens, for a task that requires
+    them.
 
     The batch is read twice, in blocks: nothing is opened before its size is checked. Raises
-    `RequestError` for a key of another task, and for an incomplete message, `CertificateError` for
-    fewer bundles than the task requires, and `DataError` for messages that are not in order.
+    `RequestError` for a key of another task, for an incomplete message, and without required
+    tokens, `CertificateError` for fewer bundles or tokens than the task requires, and `DataError`
+    for messages that are not in order.
     """
+    check_tokens(tokens, task)
     inputs = RangeInputs(
         key=str(key.resolve()),
         public=task.key.hex(),
@@ -120,6 +115,25 @@ def open_batch(
     for each in results:
         counts += each.counts
     return BucketCounts(task, bundles, counts)
+
+
+def check_tokens(path: Path | None, task: ShuffledTask) -> None:
+    """Check that enough people have sent a bundle: each has one token that the provider signed.
+
+    `path`: file of the signed tokens. Raises `CertificateError` for fewer different tokens with a
+    valid signature than the least number of bundles, and `RequestError` without a file.
+    """
+    if task.signer is None:
+        return
+    if path is None:
+        raise RequestError("The task requires signed tokens; name the file of those of its batch.")
+    signed = set(tokens_of(path.read_bytes()))
+    valid = len({each[:TOKEN_BYTES] for each in signed if is_signed_token(each, task)})
+    if valid < task.certificate.bundles:
+        raise CertificateError(
+            f"The batch has {valid} valid tokens, but the task requires "
+            f"{task.certificate.bundles}, so its messages are not opened."
+        )
 
 
 class BatchRange(NamedTuple):
@@ -204,84 +218,3 @@ def distinct_messages(path: Path, first: int = 0, last: int | None = None) -> It
                 if message != previous:
                     yield message
                 previous = message
-
-
-def _chunks(response: Any) -> Iterator[bytes]:
-    """Yield the content of a response. Raises `DataError` if it is interrupted."""
-    try:
-        while chunk := response.read(CHUNK):
-            yield chunk
-    except (HTTPException, OSError):
-        raise DataError(OTHER_BATCH) from None
-
-
-class ShufflerSession:
-    """Requests of a provider to the shuffler of a task. `token`: the provider's.
-
-    Raises `RequestError` for a shuffler without https that is not on this machine.
-    """
-
-    def __init__(self, task: ShuffledTask, token: str) -> None:
-        if not is_private(task.shuffler):
-            raise RequestError(f"Tokens are sent over https only, but {task.shuffler} uses http.")
-        self._task, self._token = task, token
-        self._open = build_opener().open
-
-    def closing(self) -> Closing:
-        """Return the closing of the task by the public register.
-
-        Raises `RequestError` if the task is not closed, or its batch was not released.
-        """
-        with self._request("GET", "/v1/register") as response:
-            listed = register.loads(response.read(register.LONGEST + 1))
-        result = listed.closed.get(self._task.address)
-        if result is None:
-            raise RequestError("The task is not closed yet; try again after its closing time.")
-        if result.batch is None:
-            raise RequestError(
-                f"The batch was not released: it had {result.bundles} bundles, and the task "
-                f"requires {self._task.certificate.bundles}. Write a new task."
-            )
-        return result
-
-    def download(self, path: Path, batch: str | None) -> None:
-        """Write the batch to a file, atomically. `batch`: its SHA-256 by the register.
-
-        Raises `RequestError` if the shuffler refuses, and `DataError` for another batch, such as a
-        part of it.
-        """
-        digest = sha256()
-        with self._request("GET", self._path) as response, whole(path) as partial:
-            with open(partial, "wb") as written:
-                for chunk in _chunks(response):
-                    digest.update(chunk)
-                    written.write(chunk)
-            if digest.hexdigest() != batch:
-                raise DataError(OTHER_BATCH)
-
-    def delete(self) -> None:
-        """Delete the batch at the shuffler, if it is there.
-
-        Raises `RequestError` if the shuffler refuses.
-        """
-        self._request("DELETE", self._path, {GONE}).close()
-
-    @property
-    def _path(self) -> str:
-        return f"/v1/tasks/{self._task.address}/batch"
-
-    def _request(self, method: str, path: str, allowed: Collection[int] = ()) -> Any:
-        headers = {"authorization": f"Bearer {self._token}"}
-        message = Request(self._task.shuffler + path, headers=headers, method=method)
-        try:
-            return self._open(message, timeout=SECONDS)
-        except HTTPError as error:
-            if error.code in allowed:
-                return error
-            with error:
-                raise RequestError(
-                    f"The shuffler refuses the request (status {error.code})."
-                ) from None
-        except (URLError, HTTPException, OSError) as error:
-            cause = getattr(error, "reason", error)
-            raise RequestError(f"The shuffler cannot be reached: {cause}.") from None

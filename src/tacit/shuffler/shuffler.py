@@ -8,9 +8,8 @@ repeated, with the same batch. A batch below the least number of bundles is neve
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import closing, suppress
-from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,10 +17,11 @@ from typing import Any
 from tacit.collector.ingest.clock import DAYS, TrustedClock
 from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.sqlite_reader import SqliteReader
-from tacit.collector.storage.store import ReportOutcome, ReportStore, StoredReport
+from tacit.collector.storage.store import ReportOutcome, ReportStore
 from tacit.errors import RequestError, TacitError
 from tacit.shuffler.batch_files import BatchFiles, RegisterFile
-from tacit.wire.shuffled.register import Closing, Register
+from tacit.shuffler.held_bundles import HeldBundles, row_of
+from tacit.wire.shuffled.register import Register
 from tacit.wire.shuffled.task import ShuffledTask, loads
 from tacit.wire.tasks.task import DAY
 
@@ -33,10 +33,6 @@ READY = b"tacit-ready-1"
 """Document under which the store has the names of people who are ready for the next task."""
 RETENTION_DAYS = 30
 """Days after closing when a batch that the provider did not delete is deleted."""
-
-
-READ_BYTES = 1 << 24
-"""Most bytes of bundles in memory while a batch is written, if one bundle has no more."""
 SAVE_SECONDS = 600.0
 """Seconds after which the trusted clock is stored again."""
 
@@ -56,7 +52,7 @@ class Shuffler:
         self._register = RegisterFile(folder / REGISTER)
         self._files = BatchFiles(folder)
         self._tasks: dict[str, ShuffledTask] = {}
-        self._numbers: dict[str, int] = {}
+        self._bundles = HeldBundles(folder / STORE)
         self._ready, self._saved = 0, -SAVE_SECONDS
         self._closing: set[str] = set()
         self._in_memory: set[str] = set()  # also after a deletion that failed halfway
@@ -103,21 +99,24 @@ class Shuffler:
         return task if task is not None and self.clock() < task.closes else None
 
     async def add(
-        self, writer: Writer, task: ShuffledTask, identity: bytes, bundle: bytes
+        self,
+        writer: Writer,
+        task: ShuffledTask,
+        identity: bytes,
+        bundle: bytes,
+        signed: bytes,
     ) -> ReportOutcome:
         """Store the bundle of a token's holder, durably. The first one of a holder is final.
 
-        Raises `StoreError` if it is not stored.
+        `signed`: the provider's one-time token with its signature, if the task requires one. It is
+        stored apart from the bundle, in the same transaction. Raises `StoreError` if they are not
+        stored.
         """
-        name = _name(task.address.encode(), identity)
-        row = StoredReport(name, self._numbers[task.address], 0, 0, name, bundle)
-        (outcome,) = await writer.put([row])
-        return outcome
+        return await self._bundles.add(writer, task, identity, bundle, signed)
 
     async def add_ready(self, writer: Writer, identity: bytes) -> None:
         """Store that a token's holder is ready for the next task. Raises `StoreError` if not."""
-        name = _name(self.register.head.encode(), identity)
-        await writer.put([StoredReport(name, self._ready, 0, 0, name, b"1")])
+        await writer.put([row_of(self.register.head.encode(), identity, self._ready, b"1")])
 
     async def ready(self) -> int:
         """Return the number of people who are ready for the next task."""
@@ -185,33 +184,20 @@ class Shuffler:
             self.delete(task.address)
 
     async def _close(self, writer: Writer, task: ShuffledTask) -> None:
-        address, number = task.address, self._numbers[task.address]
+        address = task.address
         if address in self.register.open.values():
             self._closing.add(address)
-            # Bundles that were accepted before are committed before this returns.
-            await writer.run(lambda store: store.shut(number, 0))
-            result = await asyncio.to_thread(self._release, task)
+            await self._bundles.shut(writer, address)
+            result = await asyncio.to_thread(self._bundles.release, task, self._files)
             self._register.add(lambda lines: lines.add_closing(address, result))
             state = "released" if result.batch else "not released"
             log.info("A batch is closed and %s.", state, extra={"event": "closed"})
         if address not in self._deleted:
-            for byte in range(256):
-                if await writer.run(lambda store, byte=byte: store.forget(number, 0, byte)):
-                    self._in_memory.add(address)
+            await self._bundles.delete(writer, address, lambda: self._in_memory.add(address))
             await writer.run(lambda store: self._scrub())
             self._deleted.add(address)
             if address in self._in_memory:
                 self._forgotten()
-
-    def _release(self, task: ShuffledTask) -> Closing:
-        """Write the batch if it has enough bundles."""
-        with closing(SqliteReader(str(self._folder / STORE))) as reader:
-            number = self._numbers[task.address]
-            bundles = sum(count for each, _, count in reader.counts() if each == number)
-            if bundles < task.certificate.bundles:
-                return Closing(bundles=bundles, batch=None)
-            digest = self._files.write(task.address, _bundles(reader, number, task.bundle_bytes))
-            return Closing(bundles=bundles, batch=digest)
 
     def _scrub(self) -> None:
         """Overwrite the log of the database, which has deleted bundles."""
@@ -219,7 +205,7 @@ class Shuffler:
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _hold(self, store: ReportStore, task: ShuffledTask) -> None:
-        self._numbers[task.address] = store.hold(task.document).number
+        self._bundles.register(store, task)
         self._tasks[task.address] = task
 
     def _require(self, task: ShuffledTask) -> None:
@@ -244,20 +230,6 @@ async def _attempt(work: Coroutine[Any, Any, None]) -> None:
             cause,
             extra={"event": "closing-failed", "cause": cause},
         )
-
-
-def _name(context: bytes, identity: bytes) -> bytes:
-    """Return the name of a token's holder in a context: names of two contexts are not comparable.
-
-    It is deleted with the row that it is in.
-    """
-    return sha256(b"tacit-bundle-1\n" + context + identity).digest()[:16]
-
-
-def _bundles(reader: SqliteReader, number: int, size: int) -> Iterator[bytes]:
-    for rows in reader.scan(number, max(1, READ_BYTES // size)):
-        for row in rows:
-            yield row.cells
 
 
 def trusted_clock(

@@ -11,6 +11,7 @@ from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.scale import shortest
 from tacit.wire.report import LONGEST_UPLOAD
+from tacit.wire.shuffled.blind_tokens import SIGNED_BYTES
 from tacit.wire.shuffled.task import ITEMS, SEALED_BYTES, ShuffledTask, pairs_of
 
 MOST_DUMMIES = 2000
@@ -36,12 +37,14 @@ def item_task(
     key: bytes,
     closes: int,
     most_dummies: int = MOST_DUMMIES,
+    signer: bytes | None = None,
 ) -> ShuffledTask:
     """Return the task about items of a plan, which announces a round about pairs if it can.
 
     `items`: ids of the catalogue. `key`: the provider's public key. `closes`: Unix seconds.
     `most_dummies`: most dummies of a device about pairs. If the smallest head requires more, the
-    task is the only one. Raises `RequestError` for an invalid task.
+    task is the only one. `signer`: modulus of the key with which the provider signs one token per
+    customer, None for a task without tokens. Raises `RequestError` for an invalid task.
     """
     announced = announced_round(plan, most_dummies)
     rounds = [plan.only_round()] if announced is None else [plan.item_round(), announced]
@@ -54,6 +57,7 @@ def item_task(
         certificate=plain(plan.certificate(rounds)),
         key=key,
         closes=closes,
+        signer=signer,
     )
 
 
@@ -113,7 +117,8 @@ def largest_head(announced: ShuffledRound, most_dummies: int, items: int) -> int
 
     `items`: size of the catalogue.
     """
-    most = min(most_dummies, LONGEST_UPLOAD // SEALED_BYTES - announced.messages)
+    longest = (LONGEST_UPLOAD - SIGNED_BYTES) // SEALED_BYTES
+    most = min(most_dummies, longest - announced.messages)
     size = 1
     while size < items and dummies_for(announced, pairs_of(size + 1)) <= most:
         size += 1

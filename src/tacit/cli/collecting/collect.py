@@ -1,5 +1,6 @@
 """`tacit collect`: accept and store reports, and serve tasks, models and the page."""
 
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -55,6 +56,13 @@ def collect(
             "https://www.films.example. Repeatable. [this origin alone]"
         ),
     ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder of shuffled tasks with their signing keys, as `tacit shuffled task "
+            "--signed` writes them. The collector signs one token per customer. Requires --tokens."
+        ),
+    ] = None,
     log_json: Annotated[
         bool, typer.Option("--log-json", help="Write log lines as JSON instead of text.")
     ] = False,
@@ -91,6 +99,8 @@ def collect(
     from tacit.wire.origin import FORM, is_origin
     from tacit.wire.tasks.loading import loads
 
+    if sign is not None and tokens is None:
+        raise RequestError("--sign requires --tokens: one token is signed per customer.")
     for origin in allow_origin or []:
         if not is_origin(origin):
             raise RequestError(f"--allow-origin must be {FORM}, got {origin}.")
@@ -98,6 +108,7 @@ def collect(
         from tacit.collector.http import logs
         from tacit.collector.http.app import application
         from tacit.collector.http.server import listening, serve
+        from tacit.collector.http.signing import Signing
         from tacit.collector.ingest.enrolment import Enrolment
         from tacit.collector.ingest.opening import opened
         from tacit.collector.ingest.tokens import token_source
@@ -114,6 +125,7 @@ def collect(
     if tokens is not None:
         enrolment = Enrolment(token_source(tokens, tasks[0].provider), most, most_people)
     published = None if publish is None else PublishedModels(publish)
+    signing = Signing(sign, enrolment, time.time) if sign and enrolment else None
     # Fail on a store that cannot be opened before the server starts.
     held = opened(db, tasks, enrolment, keys=token_keys, confirmed=confirm_clock, patience=wait)
     listener = listening(host, port)
@@ -128,5 +140,6 @@ def collect(
         enrolment=enrolment,
         label=served,
         origins=allow_origin or (),
+        signing=signing,
     )
     serve(app, listener)

@@ -1,6 +1,8 @@
 """`tacit shuffled`: plan and write shuffled tasks at the provider."""
 
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -55,6 +57,14 @@ def task(
     messages: Annotated[int, typer.Option(min=1, help="M: most pairs that a device sends.")] = 100,
     most_dummies: MostDummies = 2000,
     name: Annotated[str, typer.Option(help="Title of the task.")] = "Interactions",
+    signed: Annotated[
+        bool,
+        typer.Option(
+            "--signed",
+            help="Require a token per bundle that the provider's collector signs blindly, one per "
+            "customer. The signing key is written next to --output, with the suffix .pem.",
+        ),
+    ] = False,
 ) -> None:
     """Write the shuffled task about items, and its private key.
 
@@ -88,9 +98,18 @@ def task(
     at = _seconds(closes)
     pair = TaskKey.generate()
     origins = Origins(provider=origin_of(provider), shuffler=origin_of(shuffler), name=name)
-    document = item_task(plan, ids, origins, key=pair.public, closes=at, most_dummies=most_dummies)
-    pair.save(key)
-    output.write_bytes(document.document)
+    with _signing_key(output.with_suffix(".pem"), signed) as signer:
+        document = item_task(
+            plan,
+            ids,
+            origins,
+            key=pair.public,
+            closes=at,
+            most_dummies=most_dummies,
+            signer=signer,
+        )
+        pair.save(key)
+        output.write_bytes(document.document)
     follows = "announces a task about pairs" if document.announced else "is the only one"
     size = document.round.messages + document.round.dummies
     options.notice(
@@ -152,7 +171,8 @@ def pairs(
     """Write the announced task about pairs of the most frequent items, with a new key.
 
     The head is selected from the counts. Devices that answered the first task debit nothing for
-    this one. Exits with status 1 if pairs would not exceed their noise.
+    this one. If the first task has a signer, a new signing key is written next to --output. Exits
+    with status 1 if pairs would not exceed their noise.
 
     Example:
 
@@ -166,19 +186,42 @@ def pairs(
 
     writable(output, read=(counts,))
     pair, at = TaskKey.generate(), _seconds(closes)
-    document = pair_task(load_counts(counts), key=pair.public, closes=at, most_dummies=most_dummies)
-    if document is None:
-        raise RequestError(
-            "Pairs would not exceed their noise, or the first task announced no round; fit "
-            "popularity from the counts of items alone."
+    first = load_counts(counts)
+    with _signing_key(output.with_suffix(".pem"), first.task.signer is not None) as signer:
+        document = pair_task(
+            first, key=pair.public, closes=at, most_dummies=most_dummies, signer=signer
         )
-    pair.save(key)
-    output.write_bytes(document.document)
+        if document is None:
+            raise RequestError(
+                "Pairs would not exceed their noise, or the first task announced no round; fit "
+                "popularity from the counts of items alone."
+            )
+        pair.save(key)
+        output.write_bytes(document.document)
     options.notice(
         f"{output}: pairs of {len(document.items):,} items, "
         f"{document.round.messages + document.round.dummies:,} messages per device. "
         f"Address {document.address}. {document.certificate.sentence}"
     )
+
+
+@contextmanager
+def _signing_key(path: Path, is_required: bool) -> Generator[bytes | None]:
+    """Write a signing key, and yield its modulus; None if none is required.
+
+    The file is deleted if its task cannot be written.
+    """
+    from tacit.collector.ingest.signing_key import SigningKey
+
+    if not is_required:
+        yield None
+        return
+    key = SigningKey.generate(path)
+    try:
+        yield key.modulus
+    except BaseException:
+        path.unlink()
+        raise
 
 
 def _seconds(closes: datetime) -> int:

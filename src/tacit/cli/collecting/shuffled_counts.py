@@ -26,6 +26,12 @@ def count(
         Path | None,
         typer.Option(help="The batch, if it was downloaded already. [download it]"),
     ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --batch, the signed tokens of the batch, if the task has a signer."
+        ),
+    ] = None,
     processes: Annotated[
         int, typer.Option(min=1, help="Number of processes that open it on this machine.")
     ] = 1,
@@ -34,10 +40,12 @@ def count(
 ) -> None:
     """Open the batch of a shuffled task, and count its messages.
 
-    The batch is downloaded from the shuffler, and compared with its public register. Copies of a
-    message are counted once. When the counts are on disk, the key file is overwritten and deleted,
-    and the batch is deleted at the shuffler. Nothing can be opened afterwards. After a crash, the
-    same command continues: it deletes what the counts on disk have made obsolete.
+    The batch is downloaded from the shuffler, and compared with its public register. If the task
+    has a signer, a batch with fewer signed tokens than the task's least number of bundles is not
+    opened. Copies of a message are counted once. When the counts are on disk, the key file is
+    overwritten and deleted, and the batch is deleted at the shuffler. Nothing can be opened
+    afterwards. After a crash, the same command continues: it deletes what the counts on disk have
+    made obsolete.
 
     Opening takes about 70 microseconds of CPU time per message. With --processes or Spark, ranges
     of the batch are opened at the same time. Spark's workers must be able to read the batch, which
@@ -52,34 +60,40 @@ def count(
     """
     from tacit.cli.engines import counting
     from tacit.experiments.results import writable
-    from tacit.shuffler.counts import ShufflerSession, counts_of, open_batch
+    from tacit.shuffler.batch_files import TOKENS
+    from tacit.shuffler.counts import counts_of, open_batch
+    from tacit.shuffler.session import ShufflerSession
     from tacit.shuffler.task_key import TaskKey, destroy
     from tacit.whole_files import write_whole
     from tacit.wire.shuffled.task import loads
 
-    writable(output, read=(task, key, batch))
+    writable(output, read=(task, key, batch, tokens))
     with counting(engine, master, processes) as chosen:
         document = loads(task.read_bytes())
         counts = counts_of(document, output)
         if counts is None:
             TaskKey.load(key)
-        session, content = None, batch
+        session, content, signed = None, batch, tokens
         if content is None:
             if token is None:
                 raise RequestError(
                     "--token is required to download the batch, or --batch to read it."
                 )
             content = output.with_name(output.name + ".batch")
+            signed = content.with_suffix(TOKENS)
             session = ShufflerSession(document, token)
         if counts is None:
             if session is not None:
                 session.download(content, session.closing().batch)
-            counts = open_batch(content, document, key, chosen)
+                if document.signer is not None:
+                    session.download_tokens(content.with_suffix(TOKENS))
+            counts = open_batch(content, document, key, chosen, tokens=signed)
             write_whole(output, counts.document)
     if key.exists():
         destroy(key)
     if session is not None:
-        content.unlink(missing_ok=True)
+        for each in (content, content.with_suffix(TOKENS)):
+            each.unlink(missing_ok=True)
         session.delete()
     options.notice(
         f"{output}: {counts.bundles:,} bundles, {int(counts.counts.sum()):,} messages. "

@@ -1,7 +1,8 @@
 """The collector as an ASGI application: one process, one writer, answers to all errors."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
@@ -12,6 +13,7 @@ from starlette.types import ASGIApp
 
 from tacit.collector.http.collector import Collector, MakeLabel
 from tacit.collector.http.middleware import CrossOrigin, Middleware
+from tacit.collector.http.signing import Signing, route
 from tacit.collector.ingest import problems
 from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.ingest.opening import Opened, opened
@@ -29,6 +31,7 @@ def application(
     enrolment: Enrolment | None = None,
     label: MakeLabel | None = None,
     origins: Sequence[str] = (),
+    signing: Signing | None = None,
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
@@ -36,8 +39,8 @@ def application(
 
     `store`: an address for `open_store`, a function that opens one, or the opened components.
     `label`: renders the page with a task's guarantee, which the collector's page links to.
-    `origins`: other origins whose pages may act as devices. `clock`: Unix seconds. `monotonic`:
-    seconds since any moment.
+    `origins`: other origins whose pages may act as devices. `signing`: signs one-time tokens of
+    shuffled tasks. `clock`: Unix seconds. `monotonic`: seconds since any moment.
     """
 
     def open_components() -> Opened:
@@ -48,9 +51,18 @@ def application(
     collector = Collector(
         open_components, tasks, published=published, enrolment=enrolment, label=label
     )
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        async with AsyncExitStack() as stack:
+            if signing is not None:
+                await stack.enter_async_context(signing.running())
+            await stack.enter_async_context(collector.lifespan(app))
+            yield
+
     app = Starlette(
-        routes=collector.routes(),
-        lifespan=collector.lifespan,
+        routes=[route(signing), *collector.routes()],  # the page, the last one, has all other paths
+        lifespan=lifespan,
         exception_handlers=EXCEPTION_HANDLERS,
     )
     answering = Middleware(collector.upload, app)

@@ -29,6 +29,7 @@ from tacit.device.outbox import WRONG, SyncOutcome, some_share
 from tacit.device.profile import Item
 from tacit.device.provider import Chance, Provider
 from tacit.device.shuffled.sealing import sealed_bundle
+from tacit.device.shuffled.tokens import OneTimeTokens
 from tacit.device.storage.store import Store
 from tacit.device.transport import Answer, Http, Transport
 from tacit.errors import CertificateError, DataError, RequestError
@@ -83,8 +84,9 @@ class ShuffledClient:
     `path`: the store, which may also be that of a `Client`: both have one ledger. `provider`: URL
     from which models are downloaded; its origin is that of the tasks. `lifetime`: most epsilon of
     everything that is ever sent, in nats, a decimal string. `token`: enrolment token of the
-    shuffler. `insecure`, `transport`, `clock`, `words` and `random_share` as in `Client`.
-    `downloads`: the transport to the provider, replaced in tests only.
+    shuffler. `provider_token`: that of the provider, for tasks that require signed tokens.
+    `insecure`, `transport`, `clock`, `words` and `random_share` as in `Client`. `downloads`,
+    `signing`: the transports to the provider, without and with its token, replaced in tests only.
 
     Raises `RequestError` if the store is in use or the `url` is not allowed.
     """
@@ -98,9 +100,11 @@ class ShuffledClient:
         policy: ShuffledPolicy,
         lifetime: str,
         token: str | None = None,
+        provider_token: str | None = None,
         insecure: bool = False,
         transport: Transport | None = None,
         downloads: Transport | None = None,
+        signing: Transport | None = None,
         clock: Callable[[], float] = time.time,
         words: Words = secret_word,
         random_share: Chance = some_share,
@@ -114,12 +118,17 @@ class ShuffledClient:
         downloads = downloads or self._open.enter_context(
             closing(Http(provider, insecure=insecure))
         )
+        # A separate connection: a download must not name the customer.
+        signing = signing or self._open.enter_context(
+            closing(Http(provider, provider_token, insecure=insecure, media_type=MEDIA_TYPE))
+        )
         self._store = self._open.enter_context(closing(Store(path, nano(lifetime))))
         self._waits = Provider(self._store, url)
         self._documents = Documents(self._waits, self._transport, clock, random_share)
         # In another row than that of a `Client`, whose model is of another task.
         models = Provider(self._store, place_of(provider) + "/shuffled")
         self._models = Documents(models, downloads, clock, random_share)
+        self._tokens = OneTimeTokens(self._store, models, signing, clock, random_share)
         self._released: str | None = None
 
     def __enter__(self) -> Self:
@@ -145,23 +154,29 @@ class ShuffledClient:
     def sync(self, items: Iterable[Item]) -> SyncOutcome:
         """Answer the provider's open task, send pending bundles, and fetch a newer list model.
 
-        Between two tasks, it reports to the shuffler that this device is ready for the next one.
+        Between two tasks, it reports to the shuffler that this device is ready for the next one. A
+        task that requires signed tokens is answered by a later call than the one that requests a
+        token: the moment is random, and no epsilon is debited before.
 
         `items`: ids of all items of the user, whatever the task. Call it on a schedule that does
         not depend on them. A task is answered once, with the items of that moment, and its bundle
         cannot be withdrawn.
 
         Raises `CertificateError` for a task or a register that was forged, or is against the
-        policy, `BudgetError` if the lifetime limit does not allow the task, and `RequestError`
-        without the extra `secure`; all before any draw.
+        policy, or signed a token with another key, `BudgetError` if the lifetime limit does not
+        allow the task, and `RequestError` without the extra `secure`; all before any draw.
         """
         if isinstance(items, str):
             raise RequestError("items must be a collection of item ids, got one string.")
-        task = self._open_task()
+        task, notes = self._open_task(), list[str]()
         if task is not None:
             self._policy.check(task)
-            self._answer(task, items)
+            self._store.ledger.debit(self._cost(task))  # no token for a task that is not allowed
+            signed = self._tokens.obtain(task, notes)
+            if signed is not None:
+                self._answer(task, items, signed)
         outcome = self._send()
+        outcome.notes[:0] = notes
         if self._released is not None:
             self._models.fetch_model(self._released)
         return outcome
@@ -210,14 +225,15 @@ class ShuffledClient:
         self._released = listed.released.get(self._origin)
         return listed.open.get(self._origin)
 
-    def _answer(self, task: ShuffledTask, items: Iterable[Item]) -> None:
+    def _answer(self, task: ShuffledTask, items: Iterable[Item], signed: bytes) -> None:
         with self._store.transaction():
             # The debit does not depend on the items, and is made whether or not a batch is
             # released: the shuffler has the bundle in both cases.
             self._store.spend(self._store.ledger.debit(self._cost(task)))
             bundle = sealed_bundle(task, items, self._words)
-            values = (task.address, task.document, task.first, bundle)
+            values = (task.address, task.document, task.first, bundle + signed)
             self._store.db.execute("INSERT INTO shuffled VALUES (?, ?, ?, ?)", values)
+            self._tokens.delete(task)
 
     def _cost(self, task: ShuffledTask) -> int:
         """Return the debit: 0 for the first round that an answered task has announced.

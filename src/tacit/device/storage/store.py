@@ -17,6 +17,8 @@ process has the file at a time, and other users cannot read it. Its tables:
     block      one symbol for each (task, generation, place) of such a task, drawn once
     shuffled   every shuffled task that was answered; the sealed bundle until it is acknowledged
     register   by shuffler: SHA-256 of the last line of its register
+    token      the one-time token of a shuffled task until its bundle is drawn: what was blinded,
+               until it is signed; then the signature, and when the bundle may be sent
 """
 
 import os
@@ -27,7 +29,7 @@ from secrets import token_bytes
 from typing import Any
 
 from tacit.device.storage.database_file import DatabaseFile
-from tacit.device.storage.upgrade import BEFORE_BLOCKS, FORMER, upgrade
+from tacit.device.storage.upgrade import BEFORE_BLOCKS, BEFORE_TOKENS, FORMER, upgrade
 from tacit.errors import DataError, RequestError
 from tacit.privacy.ledger import Ledger
 from tacit.sqlite_checks import check_all_rows, check_tables
@@ -35,7 +37,7 @@ from tacit.wire.report import SECRET_BYTES
 
 MEMORY = ":memory:"
 """Path of a store that is deleted with its process, for simulated users."""
-FORMAT = 0x7AC17004
+FORMAT = 0x7AC17005
 TASKS = """CREATE TABLE {name} (
     number INTEGER PRIMARY KEY, question TEXT NOT NULL, origin TEXT NOT NULL, named TEXT NOT NULL,
     address TEXT NOT NULL, provider TEXT NOT NULL, document BLOB NOT NULL,
@@ -49,6 +51,9 @@ CREATE TABLE block (
     symbol INTEGER NOT NULL, PRIMARY KEY (task, generation, place)) WITHOUT ROWID"""
 SHUFFLED = """CREATE TABLE shuffled (
     address TEXT PRIMARY KEY, document BLOB NOT NULL, first TEXT, bundle BLOB) WITHOUT ROWID"""
+TOKENS = """CREATE TABLE token (
+    address TEXT PRIMARY KEY, token BLOB NOT NULL, message BLOB NOT NULL, inverse BLOB NOT NULL,
+    signature BLOB, due REAL) WITHOUT ROWID"""
 REGISTER = "CREATE TABLE register (url TEXT PRIMARY KEY, head TEXT NOT NULL) WITHOUT ROWID"
 
 SCHEMA = f"""
@@ -76,10 +81,11 @@ CREATE INDEX waiting ON report (task, epoch, place) WHERE document IS NOT NULL;
 {BLOCKS};
 {SHUFFLED};
 {REGISTER};
+{TOKENS};
 """
 UNWRITTEN = "{} cannot be read or written ({}); no report was drawn or sent."
 SOUND_PERSON = f"SELECT 1 FROM person WHERE spent >= 0 AND length(secret) = {SECRET_BYTES}"
-FORGOTTEN = ("rating", "answer", "last", "report", "block", "chain", "task")
+FORGOTTEN = ("rating", "answer", "last", "report", "block", "chain", "task", "token")
 
 
 class Store:
@@ -208,6 +214,8 @@ class Store:
         if version in (FORMER, BEFORE_BLOCKS):
             for statement in (*BLOCKS.split(";"), SHUFFLED, REGISTER):
                 self.db.execute(statement)
+        if version in (FORMER, BEFORE_BLOCKS, BEFORE_TOKENS):
+            self.db.execute(TOKENS)
             self.db.execute(f"PRAGMA user_version = {FORMAT}")
         elif version != FORMAT:
             raise sqlite3.DatabaseError("another format")

@@ -10,9 +10,9 @@ import sqlite3
 from tacit.errors import RequestError
 from tacit.wire.origin import origin_of, place_of
 
-FORMER, BEFORE_BLOCKS = 0x7AC17002, 0x7AC17003
-"""Formats that are upgraded: before tacit-task-2, and before tasks that are answered by block and
-shuffled tasks."""
+FORMER, BEFORE_BLOCKS, BEFORE_TOKENS = 0x7AC17002, 0x7AC17003, 0x7AC17004
+"""Formats that are upgraded: before tacit-task-2, before tasks that are answered by block and
+shuffled tasks, and before signed tokens."""
 
 
 def upgrade(db: sqlite3.Connection, tasks: str, erasures: str) -> None:

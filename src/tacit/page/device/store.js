@@ -95,12 +95,22 @@ import { DataError, RequestError } from "./errors.js";
  *   readonly next: number }} KnownShuffler
  */
 /**
+ * The one-time token of a shuffled task, by the task's address, until its bundle is drawn. `message`,
+ * `inverse`: what was blinded, empty once it is signed. `due`: Unix seconds from which the bundle may
+ * be sent. `attempts`, `next`: the backoff of requests for the signature, as in `Pause`.
+ * @typedef {{ readonly task: string, readonly token: import("./documents/hashing.js").Bytes,
+ *   readonly message: import("./documents/hashing.js").Bytes,
+ *   readonly inverse: import("./documents/hashing.js").Bytes,
+ *   readonly signature: import("./documents/hashing.js").Bytes | null, readonly due: number,
+ *   readonly attempts: number, readonly next: number }} Token
+ */
+/**
  * @typedef {{ owner: readonly Owner[], enrolment: readonly Enrolment[], ledger: readonly Spent[],
  *   ratings: readonly Rating[], answers: readonly Answer[], reported: readonly Reported[],
  *   outbox: readonly Outgoing[], made: readonly Made[], names: readonly Names[],
  *   pause: readonly Pause[], erasures: readonly Erasure[], chains: readonly Chain[],
  *   blocks: readonly BlockAnswer[], shuffled: readonly Shuffled[],
- *   shufflers: readonly KnownShuffler[], left: readonly Left[] }} Rows
+ *   shufflers: readonly KnownShuffler[], left: readonly Left[], tokens: readonly Token[] }} Rows
  */
 /** @typedef {{ readonly put?: Partial<Rows>, readonly remove?: Partial<Rows> }} Change */
 /**
@@ -127,6 +137,7 @@ export const KEYS = {
   shuffled: ["task"],
   shufflers: ["shuffler"],
   left: ["task"],
+  tokens: ["task"],
 };
 export const NAMES = /** @type {(keyof Rows)[]} */ (Object.keys(KEYS));
 
@@ -143,7 +154,7 @@ export async function openStore(name = "tacit") {
   mustBe("string", name, "the name of a database", 'write it as a string, as in "films"');
   if (globalThis.indexedDB === undefined)
     throw new RequestError("IndexedDB is missing here; open the store in a browser.");
-  const request = indexedDB.open(name, 6);
+  const request = indexedDB.open(name, 7);
   request.onupgradeneeded = () => {
     const absent = NAMES.filter((store) => !request.result.objectStoreNames.contains(store));
     for (const store of absent) request.result.createObjectStore(store, { keyPath: KEYS[store] });

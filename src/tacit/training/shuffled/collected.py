@@ -27,15 +27,24 @@ from tacit.wire.shuffled.task import ITEMS, PAIRS, ShuffledTask, pairs_of
 
 
 def pair_task(
-    first: BucketCounts, *, key: bytes, closes: int, most_dummies: int
+    first: BucketCounts,
+    *,
+    key: bytes,
+    closes: int,
+    most_dummies: int,
+    signer: bytes | None = None,
 ) -> ShuffledTask | None:
     """Return the announced task about pairs of the most frequent items.
 
     `first`: counts of the task about items. `key`: a new public key. `closes`: Unix seconds.
-    `most_dummies`: most dummies of a device. Returns None if the first task announced no round, or
-    if pairs would not exceed their noise. Raises `RequestError` for counts of a task about pairs.
+    `most_dummies`: most dummies of a device. `signer`: modulus of a new key for signed tokens, for
+    a first task that has one, too. Returns None if the first task announced no round, or if pairs
+    would not exceed their noise. Raises `RequestError` for counts of a task about pairs, and if one
+    of both tasks alone has a signer, or both have the same.
     """
     task, announced = _about_items(first), first.task.announced
+    if (signer is None) != (task.signer is None) or (signer and signer == task.signer):
+        raise RequestError("signer must be a new key if the first task has a signer, else None.")
     if announced is None:
         return None
     counts = item_estimates(first.counts, len(task.items))
@@ -71,6 +80,7 @@ def pair_task(
         key=key,
         closes=closes,
         first=task.address,
+        signer=signer,
     )
 
 

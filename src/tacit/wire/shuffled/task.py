@@ -20,14 +20,23 @@ from tacit.scale import shortest
 from tacit.wire import strict
 from tacit.wire.origin import FORM, is_origin
 from tacit.wire.report import LONGEST_UPLOAD
+from tacit.wire.shuffled.blind_tokens import (
+    MODULUS_BYTES,
+    SIGNED_BYTES,
+    TOKEN_BYTES,
+    is_modulus,
+    is_signed,
+)
 from tacit.wire.strict import ENDS
 from tacit.wire.tasks.catalogue import ITEM_ID_FORM, MOST_ITEMS, address_of, is_item_id, item_id
 
-FORMAT = "tacit-shuffled-1"
+FORMAT, SIGNED_FORMAT = "tacit-shuffled-1", "tacit-shuffled-2"
+"""Without and with signed tokens."""
 KEYS = (
     "format", "name", "provider", "shuffler", "about", "items", "rounds", "first",
     "bundles", "honest", "delta", "replaced", "empty", "key", "closes",
 )  # fmt: skip
+SIGNED_KEYS = (*KEYS, "signer")
 ITEMS, PAIRS = "items", "pairs"
 SEALED_BYTES, KEY_BYTES = 53, 32
 """Bytes of a sealed message, and of a public key."""
@@ -45,7 +54,8 @@ class ShuffledTask:
     per pair of the items and a decoy per item. `certificate`: of the round, after that of the first
     task or before the announced one, if any. `first`: address of the task that announced this
     round, None if it was not announced. `key`: the provider's public key of this task. `closes`:
-    Unix seconds at which the batch is closed.
+    Unix seconds at which the batch is closed. `signer`: modulus of the provider's key for one-time
+    tokens, of which each bundle requires one, None if it requires none.
 
     Raises `RequestError` for an invalid task, with the reason.
     """
@@ -59,6 +69,7 @@ class ShuffledTask:
     key: bytes
     closes: int
     first: str | None = None
+    signer: bytes | None = None
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._flaws():
@@ -81,17 +92,23 @@ class ShuffledTask:
         """Length of every bundle."""
         return (self.round.messages + self.round.dummies) * SEALED_BYTES
 
+    @property
+    def request_bytes(self) -> int:
+        """Length of every request: a bundle, and the signed token if the task requires one."""
+        return self.bundle_bytes + (0 if self.signer is None else SIGNED_BYTES)
+
     @cached_property
     def document(self) -> bytes:
-        """The task as one line of JSON, keys in the order of `KEYS`: its unique notation."""
-        claim = self.certificate
+        """The task as one line of JSON, in the order of its keys: its unique notation."""
+        claim, signer = self.certificate, self.signer
+        kind, last = (FORMAT, ()) if signer is None else (SIGNED_FORMAT, (signer.hex(),))
         rounds = [[each.buckets, each.messages, each.dummies] for each in claim.rounds]
         values = (
-            FORMAT, self.name, self.provider, self.shuffler, self.about, list(self.items), rounds,
+            kind, self.name, self.provider, self.shuffler, self.about, list(self.items), rounds,
             self.first, claim.bundles, claim.honest, claim.delta, claim.replaced, claim.empty,
-            self.key.hex(), self.closes,
+            self.key.hex(), self.closes, *last,
         )  # fmt: skip
-        fields = dict(zip(KEYS, values, strict=True))
+        fields = dict(zip(SIGNED_KEYS[: len(values)], values, strict=True))
         return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
     @cached_property
@@ -103,7 +120,8 @@ class ShuffledTask:
         """Return whether the certificate of `first` covers this round, too.
 
         The round has at most the announced messages, and at least its buckets and its dummies per
-        bucket. Conditions, delta, epsilon and both origins are those of `first`.
+        bucket. Conditions, delta, epsilon and both origins are those of `first`, and both tasks
+        require signed tokens, or neither does.
         """
         announced, round = first.announced, self.round
         if announced is None or self.about != PAIRS or self.first != first.address:
@@ -115,6 +133,7 @@ class ShuffledTask:
             (Decimal(claim.honest), Decimal(before.honest)),
             (Decimal(claim.delta), Decimal(before.delta)),
             ((self.provider, self.shuffler), (first.provider, first.shuffler)),
+            (self.signer is None, first.signer is None),
         )
         return (
             all(one == other for one, other in same)
@@ -157,11 +176,16 @@ class ShuffledTask:
                 "task exactly if the certificate covers that, too",
             ),
             (
-                self.bundle_bytes > LONGEST_UPLOAD,
-                f"a bundle must have at most {LONGEST_UPLOAD // SEALED_BYTES} messages",
+                self.request_bytes > LONGEST_UPLOAD,
+                f"a bundle must have at most {LONGEST_UPLOAD // SEALED_BYTES} messages, or "
+                f"{(LONGEST_UPLOAD - SIGNED_BYTES) // SEALED_BYTES} with a signed token",
             ),
             (len(self.key) != KEY_BYTES, f"its key must have {KEY_BYTES} bytes"),
             (not 0 < self.closes < ENDS, "it must close at a time in Unix seconds"),
+            (
+                self.signer is not None and not is_modulus(self.signer),
+                f"its signer must be an odd number of {8 * MODULUS_BYTES} bits",
+            ),
         )
 
 
@@ -170,9 +194,21 @@ def pairs_of(items: int) -> int:
     return items * (items + 1) // 2
 
 
+def is_signed_token(signed: bytes, task: ShuffledTask) -> bool:
+    """Return whether these bytes are a token with its signature, as the task requires.
+
+    For a task that requires no token, they must be empty.
+    """
+    if task.signer is None:
+        return not signed
+    return is_signed(signed[:TOKEN_BYTES], signed[TOKEN_BYTES:], task.signer)
+
+
 def is_shuffled_task(document: bytes) -> bool:
     """Return whether a document begins as a shuffled task does. The rest is not verified."""
-    return document.startswith(f'{{"format":"{FORMAT}"'.encode())
+    return document.startswith(
+        tuple(f'{{"format":"{each}"'.encode() for each in (FORMAT, SIGNED_FORMAT))
+    )
 
 
 def loads(document: bytes, address: str | None = None) -> ShuffledTask:
@@ -187,9 +223,9 @@ def loads(document: bytes, address: str | None = None) -> ShuffledTask:
             f"The shuffled task does not match its address {address[:64]}: it was changed in "
             "transit."
         )
-    fields = strict.fields(strict.parse(document, WHAT, LONGEST), WHAT, KEYS)
-    if fields["format"] != FORMAT:
-        raise DataError(f"The format of a shuffled task must be {FORMAT}.")
+    fields = strict.fields(strict.parse(document, WHAT, LONGEST), WHAT, KEYS, ("signer",))
+    if fields["format"] != (SIGNED_FORMAT if "signer" in fields else FORMAT):
+        raise DataError(f"The format of a shuffled task must be {FORMAT} or {SIGNED_FORMAT}.")
     try:
         task = _task(fields)
         canonical = task.document
@@ -213,6 +249,9 @@ def _task(fields: dict[str, Any]) -> ShuffledTask:
         **{key: decimal(key) for key in ("honest", "delta", "replaced", "empty")},
     )
     (key,) = strict.listed([fields["key"]], "key", hexadecimal, WHAT)
+    signer = None
+    if "signer" in fields:
+        (signer,) = strict.listed([fields["signer"]], "signer", _modulus, WHAT)
     return ShuffledTask(
         name=strict.typed(fields, "name", str, WHAT),
         provider=strict.typed(fields, "provider", str, WHAT),
@@ -223,6 +262,7 @@ def _task(fields: dict[str, Any]) -> ShuffledTask:
         key=key,
         closes=strict.whole(fields, "closes", WHAT),
         first=None if fields["first"] is None else strict.typed(fields, "first", str, WHAT),
+        signer=signer,
     )
 
 
@@ -240,9 +280,13 @@ def _decimal(value: Any) -> str:
     return value
 
 
-def hexadecimal(value: Any) -> bytes:
-    """Return 32 bytes that are written as hexadecimal digits. Raises `ValueError`."""
+def hexadecimal(value: Any, size: int = KEY_BYTES) -> bytes:
+    """Return `size` bytes that are written as hexadecimal digits. Raises `ValueError`."""
     raw = bytes.fromhex(value) if isinstance(value, str) else b""
-    if len(raw) != KEY_BYTES or raw.hex() != value:
+    if len(raw) != size or raw.hex() != value:
         raise strict.wrong(value)
     return raw
+
+
+def _modulus(value: Any) -> bytes:
+    return hexadecimal(value, MODULUS_BYTES)

@@ -22,6 +22,7 @@ import { limitsOf, refuseBeyond } from "./policy.js";
 import * as register from "./register.js";
 import { locationOf, Shuffler } from "./shuffler.js";
 import * as shuffledTask from "./task.js";
+import { OneTimeTokens } from "./tokens.js";
 
 /** @typedef {import("../answering/ledger.js").Ledger} Ledger */
 /** @typedef {import("../documents/list_model.js").ListModel} ListModel */
@@ -36,10 +37,12 @@ import * as shuffledTask from "./task.js";
  * `shuffler`, `provider`: their URLs. The origins must be those in a task, and models are downloaded
  * from the provider. `lifetime`: most epsilon of everything that is ever sent, with that of a
  * `Client` of the same store, in nats, a decimal string. `token`: enrolment token of the shuffler.
- * The others are replaced in tests only.
+ * `providerToken`: that of the provider, for tasks that require signed tokens. The others are replaced
+ * in tests only.
  * @typedef {{ readonly store: import("../store.js").Store, readonly shuffler: string,
  *   readonly provider: string, readonly policy: ShuffledPolicy, readonly lifetime: string,
- *   readonly token?: string | null, readonly fetch?: typeof globalThis.fetch,
+ *   readonly token?: string | null, readonly providerToken?: string | null,
+ *   readonly fetch?: typeof globalThis.fetch,
  *   readonly clock?: () => number, readonly words?: import("../answering/draw.js").Words,
  *   readonly alone?: <T>(work: () => Promise<T>) => Promise<T>,
  *   readonly work?: import("./background.js").Background }} ShuffledWorld
@@ -71,12 +74,14 @@ export class ShuffledClient {
   #words;
   #alone;
   #work;
+  #tokens;
 
   /**
    * Throws `RequestError` for an invalid URL, epsilon or fraction.
    * @param {ShuffledWorld} world
    */
   constructor({ store, shuffler, provider, policy, lifetime, token = null, ...world }) {
+    const { providerToken = null } = world;
     const { origin, href } = locationOf(provider);
     this.#store = store;
     this.#shuffler = new Shuffler(shuffler, token, world.fetch);
@@ -89,6 +94,8 @@ export class ShuffledClient {
     this.#words = world.words;
     this.#alone = world.alone ?? inAllTabs;
     this.#work = world.work ?? background();
+    const signing = new Shuffler(provider, providerToken, world.fetch);
+    this.#tokens = new OneTimeTokens(store, signing, this.#clock);
   }
 
   /**
@@ -102,14 +109,16 @@ export class ShuffledClient {
 
   /**
    * Answer the provider's open task, and send pending bundles. Between two tasks, report to the
-   * shuffler that this device is ready for the next one.
+   * shuffler that this device is ready for the next one. A task that requires signed tokens is
+   * answered by a later call than the one that requests a token: the moment is random, and no epsilon
+   * is debited before.
    *
    * `items`: ids of all items of the user, whatever the task. Call it on a schedule that does not
    * depend on them. A task is answered once, with the items of that moment, and its bundle cannot be
    * withdrawn.
    *
-   * Throws `CertificateError` for a task or a register that was forged, or is against the policy,
-   * and `BudgetError` if the lifetime limit does not allow the task, both before any draw.
+   * Throws `CertificateError` for a task or a register that was forged, or is against the policy, or
+   * a token that was signed with another key, and `BudgetError` if the lifetime limit does not allow the task, both before any draw.
    * @param {Iterable<Item>} items
    * @returns {Promise<ShuffledOutcome>}
    */
@@ -117,9 +126,16 @@ export class ShuffledClient {
     if (typeof items === "string")
       throw new RequestError("items must be a collection of item ids, got one string.");
     return this.#alone(async () => {
-      const task = await this.#openTask();
-      if (task !== null) await this.#answer(task, items);
-      return this.#send();
+      const open = await this.#openTask();
+      /** @type {string[]} */
+      const notes = [];
+      if (open !== null) {
+        await this.#debited(open.task); // no token for a task that is not allowed
+        const signed = await this.#tokens.obtain(open.task, notes);
+        if (signed !== null) await this.#answer(open, items, signed);
+      }
+      const outcome = await this.#send();
+      return { ...outcome, notes: [...notes, ...outcome.notes] };
     });
   }
 
@@ -177,17 +193,33 @@ export class ShuffledClient {
   /**
    * @param {{ readonly task: ShuffledTask, readonly document: Shuffled["document"] }} open
    * @param {Iterable<Item>} items
+   * @param {import("../documents/hashing.js").Bytes} signed token of the task
    */
-  async #answer({ task, document }, items) {
-    const rows = await this.#store.read();
-    const before = { limit: this.#limit, spent: rows.ledger[0]?.spent ?? 0n };
+  async #answer({ task, document }, items, signed) {
     // The debit does not depend on the items, and is made whether or not a batch is released: the
     // shuffler has the bundle in both cases.
-    const { spent } = debit(before, await this.#cost(task, rows.shuffled));
-    const bundle = await this.#work.sealedBundle(task, items, this.#words);
+    const spent = await this.#debited(task);
+    const sealed = await this.#work.sealedBundle(task, items, this.#words);
+    const bundle = new Uint8Array(sealed.length + signed.length);
+    bundle.set(sealed);
+    bundle.set(signed, sealed.length);
     const { address, first, shuffler, closes } = task;
     const row = { task: address, document, first, shuffler, closes, bundle };
-    await this.#store.commit({ put: { ledger: [{ self: "lifetime", spent }], shuffled: [row] } });
+    const { tokens } = await this.#store.read();
+    await this.#store.commit({
+      put: { ledger: [{ self: "lifetime", spent }], shuffled: [row] },
+      remove: { tokens: tokens.filter((token) => token.task === address) },
+    });
+  }
+
+  /**
+   * Return epsilon of all draws after those for a task. Throws `BudgetError` beyond the limit.
+   * @param {ShuffledTask} task
+   */
+  async #debited(task) {
+    const { ledger, shuffled } = await this.#store.read();
+    const before = { limit: this.#limit, spent: ledger[0]?.spent ?? 0n };
+    return debit(before, await this.#cost(task, shuffled)).spent;
   }
 
   /**

@@ -22,6 +22,7 @@ import {
   whole,
 } from "../documents/strict.js";
 import { CertificateError, DataError } from "../errors.js";
+import { isModulus, SIGNED_BYTES } from "./blind_tokens.js";
 import { flaw, malformation } from "./certificate.js";
 
 /** @typedef {import("../documents/hashing.js").Bytes} Bytes */
@@ -33,15 +34,19 @@ import { flaw, malformation } from "./certificate.js";
  * them, or "pairs", with a bucket per pair of the items and a decoy per item. `round`: of this task.
  * `announced`: the round about pairs that follows, null if none does. `first`: address of the task
  * that announced this round, null if it was not announced. `key`: the provider's public key of this
- * task. `closes`: Unix seconds at which the batch is closed. `bundleBytes`: length of every bundle.
+ * task. `closes`: Unix seconds at which the batch is closed. `signer`: modulus of the provider's key
+ * for one-time tokens, of which each bundle requires one, null if it requires none. `bundleBytes`:
+ * length of every bundle. `requestBytes`: with the signed token.
  * @typedef {{ readonly address: string, readonly name: string, readonly provider: string,
  *   readonly shuffler: string, readonly about: string, readonly items: readonly (string | number)[],
  *   readonly certificate: ShuffledCertificate, readonly round: ShuffledRound,
  *   readonly announced: ShuffledRound | null, readonly first: string | null, readonly key: Bytes,
- *   readonly closes: number, readonly bundleBytes: number }} ShuffledTask
+ *   readonly closes: number, readonly signer: Bytes | null, readonly bundleBytes: number,
+ *   readonly requestBytes: number }} ShuffledTask
  */
 
-export const FORMAT = "tacit-shuffled-1";
+/** Without and with signed tokens. */
+export const [FORMAT, SIGNED_FORMAT] = ["tacit-shuffled-1", "tacit-shuffled-2"];
 export const [ITEMS, PAIRS] = ["items", "pairs"];
 export const [SEALED_BYTES, KEY_BYTES] = [53, 32];
 /** Most bytes of a task. */
@@ -50,8 +55,9 @@ const KEYS = [
   ...["format", "name", "provider", "shuffler", "about", "items", "rounds", "first"],
   ...["bundles", "honest", "delta", "replaced", "empty", "key", "closes"],
 ];
+const SIGNED_KEYS = [...KEYS, "signer"];
 const MOST_MESSAGES = Math.floor(LONGEST_UPLOAD / SEALED_BYTES);
-const KEY = /^[0-9a-f]{64}$/;
+const [KEY, MODULUS, EMPTY] = [/^[0-9a-f]{64}$/, /^[0-9a-f]{768}$/, new Uint8Array()];
 const WHAT = "The shuffled task";
 
 /**
@@ -72,9 +78,11 @@ export async function loads(document, address) {
   }
   if (document.length > LONGEST)
     throw new DataError(`${WHAT} of ${document.length} bytes is longer than ${LONGEST}.`);
-  const fields = fieldsInOrder(parseCanonical(decoded(document, WHAT), WHAT), WHAT, KEYS);
-  if (fields["format"] !== FORMAT)
-    throw new DataError(`The format of a shuffled task must be ${FORMAT}.`);
+  const value = parseCanonical(decoded(document, WHAT), WHAT);
+  const hasSigner = typeof value === "object" && value !== null && "signer" in value;
+  const fields = fieldsInOrder(value, WHAT, hasSigner ? SIGNED_KEYS : KEYS);
+  if (fields["format"] !== (hasSigner ? SIGNED_FORMAT : FORMAT))
+    throw new DataError(`The format of a shuffled task must be ${FORMAT} or ${SIGNED_FORMAT}.`);
   const task = { address, ...taskOf(fields) };
   const wrong = flaws(task).find(([found]) => found);
   if (wrong) throw new DataError(`${WHAT} is malformed: ${wrong[1]}.`);
@@ -87,7 +95,8 @@ export async function loads(document, address) {
  * Return whether the certificate of `first` covers this round, too.
  *
  * The round has at most the announced messages, and at least its buckets and its dummies per bucket.
- * Conditions, delta, epsilon and both origins are those of `first`.
+ * Conditions, delta, epsilon and both origins are those of `first`, and both tasks require signed
+ * tokens, or neither does.
  * @param {ShuffledTask} task
  * @param {ShuffledTask} first
  * @returns {boolean}
@@ -96,9 +105,9 @@ export function isAnnouncedBy(task, first) {
   const { announced, certificate: before } = first;
   const { round, certificate: claim } = task;
   if (announced === null || task.about !== PAIRS || task.first !== first.address) return false;
-  const conditions = (/** @type {ShuffledTask} */ { provider, shuffler, certificate }) => {
+  const conditions = (/** @type {ShuffledTask} */ { provider, shuffler, certificate, signer }) => {
     const { rounds, bundles, honest, delta } = certificate;
-    return JSON.stringify([provider, shuffler, rounds[0], bundles, honest, delta]);
+    return JSON.stringify([provider, shuffler, rounds[0], bundles, honest, delta, signer === null]);
   };
   return (
     conditions(task) === conditions(first) &&
@@ -133,6 +142,8 @@ function taskOf(fields) {
   const [about, { rounds }] = [text("about"), certificate];
   const none = { buckets: 0, messages: 0, dummies: 0 };
   const round = (about === ITEMS ? rounds[0] : rounds.at(-1)) ?? none;
+  const signer = "signer" in fields ? fields["signer"] : null;
+  const bundleBytes = (round.messages + round.dummies) * SEALED_BYTES;
   return {
     ...{ name: text("name"), provider: text("provider"), shuffler: text("shuffler"), about },
     items: listed(fields["items"], "items", itemId, WHAT, MOST_ITEMS),
@@ -141,7 +152,8 @@ function taskOf(fields) {
     first: fields["first"] === null ? null : text("first"),
     key: listed([fields["key"]], "key", keyOf, WHAT)[0] ?? new Uint8Array(),
     closes: whole(fields, "closes", WHAT),
-    bundleBytes: (round.messages + round.dummies) * SEALED_BYTES,
+    signer: "signer" in fields ? (listed([signer], "signer", modulusOf, WHAT)[0] ?? null) : null,
+    ...{ bundleBytes, requestBytes: bundleBytes + ("signer" in fields ? SIGNED_BYTES : 0) },
   };
 }
 
@@ -158,8 +170,18 @@ function roundOf(value) {
 
 /** @param {unknown} value */
 function keyOf(value) {
-  if (typeof value !== "string" || !KEY.test(value)) return undefined;
-  return Uint8Array.from(value.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+  return typeof value === "string" && KEY.test(value) ? rawOf(value) : undefined;
+}
+
+/** @param {unknown} value */
+function modulusOf(value) {
+  const modulus = typeof value === "string" && MODULUS.test(value) ? rawOf(value) : EMPTY;
+  return isModulus(modulus) ? modulus : undefined;
+}
+
+/** @param {string} hexadecimal */
+function rawOf(hexadecimal) {
+  return Uint8Array.from(hexadecimal.match(/../g) ?? [], (digits) => parseInt(digits, 16));
 }
 
 /**
@@ -189,7 +211,7 @@ function flaws({ name, provider, shuffler, about, items, certificate, round, fir
       `a round about pairs of ${n} items has ${pairsOf(n)} buckets, and names its first task ` +
         "exactly if the certificate covers that, too",
     ],
-    [rest.bundleBytes > LONGEST_UPLOAD, `a bundle must have at most ${MOST_MESSAGES} messages`],
+    [rest.requestBytes > LONGEST_UPLOAD, `a bundle must have at most ${MOST_MESSAGES} messages`],
     [rest.closes <= 0, "it must close at a time in Unix seconds"],
   ];
 }
