@@ -109,3 +109,18 @@ def test_keys_of_another_form_and_with_small_factors():
     third = (int.from_bytes(good, "big") // 6 * 6 + 3).to_bytes(MODULUS_BYTES, "big")
     with pytest.raises(CertificateError, match="small factors"):
         blind(bytes(32), third, bytes(48), 3)
+
+
+def test_a_signature_has_one_form():
+    """The same number plus the modulus is another one for whoever counts signatures."""
+    limit, n = 1 << (8 * MODULUS_BYTES), 0
+    while not 0 < n < limit * 4 // 5:
+        private = rsa.generate_private_key(EXPONENT, 8 * MODULUS_BYTES)
+        n = private.public_key().public_numbers().n
+    key, added = n.to_bytes(MODULUS_BYTES, "big"), limit
+    while added >= limit:  # about every fourth one is small enough
+        token = new_token()
+        signature = private.sign(token, PSS, SHA384())
+        added = int.from_bytes(signature, "big") + n
+    assert is_signed(token, signature, key)
+    assert not is_signed(token, added.to_bytes(MODULUS_BYTES, "big"), key)
