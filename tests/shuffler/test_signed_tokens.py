@@ -1,6 +1,7 @@
 """A provider counts people by tokens that it signed, and cannot tell who has which one."""
 
 from dataclasses import replace
+from subprocess import CompletedProcess, TimeoutExpired
 
 import pytest
 from shuffled_tasks import item_task
@@ -203,6 +204,27 @@ def test_other_requests_are_refused(provider, task, clock):
     assert provider.request(other, message, customer(0)).status_code == 404
     clock.now = task.closes
     assert provider.request(task, message, customer(0)).status_code == 410
+
+
+def test_a_failure_of_openssl_is_temporary(provider, task, monkeypatch, caplog):
+    """The customer's request is stored, and the same one is signed later."""
+    message = blinded(new_token(), task.signer).message
+    for error in (OSError("no memory"), TimeoutExpired("openssl", 30), None):
+        with monkeypatch.context() as patched:
+
+            def failing(*arguments, error=error, **options):
+                if error is not None:
+                    raise error
+                return CompletedProcess((), 0, stdout=bytes(384))
+
+            patched.setattr("tacit.collector.ingest.signing_key.subprocess.run", failing)
+            answer = provider.request(task, message, customer(0))
+        assert (answer.status_code, answer.json()["type"]) == (500, "urn:tacit:problem:failed")
+    assert [each.event for each in caplog.records if hasattr(each, "event")].count(
+        "signing-failed"
+    ) == 3
+    assert customer(0) not in caplog.text
+    assert provider.request(task, message, customer(0)).status_code == 200
 
 
 def test_no_token_is_requested_for_a_task_that_is_not_allowed(shuffling, provider, task):

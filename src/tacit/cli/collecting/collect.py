@@ -60,7 +60,8 @@ def collect(
         Path | None,
         typer.Option(
             help="A folder of shuffled tasks with their signing keys, as `tacit shuffled task "
-            "--signed` writes them. The collector signs one token per customer. Requires --tokens."
+            "--signed` writes them. The collector signs one token per customer, and must be the "
+            "only one that signs for these tasks. Requires --tokens."
         ),
     ] = None,
     log_json: Annotated[

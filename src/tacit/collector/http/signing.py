@@ -7,10 +7,12 @@ contains.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
+from subprocess import SubprocessError
 from typing import NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
@@ -27,6 +29,8 @@ from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import ReportOutcome, StoredReport, StoreError
 from tacit.errors import RequestError
 from tacit.wire.shuffled.task import ShuffledTask, is_shuffled_task, loads
+
+log = logging.getLogger(__name__)
 
 PATH = "/v1/shuffled/{task}/signature"
 STORE = "signed.db"
@@ -113,9 +117,22 @@ class Signing:
         if not signed.key.accepts(blinded):
             raise ProblemError(BLINDED)
         await self._record(signed.task.address, identity, blinded)
-        async with self._at_once:
-            signature = await asyncio.to_thread(signed.key.sign, blinded)
+        signature = await self._signature(signed.key, blinded)
         return Response(signature, media_type=MEDIA_TYPE, headers={"cache-control": "no-store"})
+
+    async def _signature(self, key: SigningKey, blinded: bytes) -> bytes:
+        """Return a signature. Raises `ProblemError` if OpenSSL fails; the device tries again."""
+        async with self._at_once:
+            try:
+                return await asyncio.to_thread(key.sign, blinded)
+            except (RequestError, OSError, SubprocessError) as error:
+                cause = type(error).__name__
+                log.error(
+                    "A token could not be signed: %s.",
+                    cause,
+                    extra={"event": "signing-failed", "cause": cause},
+                )
+                raise ProblemError(problems.FAILED) from None
 
     async def _record(self, task: str, identity: bytes, blinded: bytes) -> None:
         """Store that a customer has requested this signature, durably, before it is computed.
