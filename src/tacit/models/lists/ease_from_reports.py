@@ -27,6 +27,7 @@ from tacit.models.lists.denoised import CoOccurrenceSpectrum, Precision, emphasi
 from tacit.models.lists.ease_solution import (
     HeldOutLoss,
     LowRankSolution,
+    retained,
     ridge_at,
     smallest_step,
 )
@@ -139,8 +140,10 @@ def prior_factors(moments: CoOccurrence, similarity: Doubles, weight: float) -> 
 def _chosen(known: CoOccurrence, held: CoOccurrence, similarity: Doubles) -> _Choice:
     """Return the ridge, emphasis and prior of least squared error, fitted to `known`.
 
-    The prior is chosen at the best emphasis without one.
+    The prior is chosen at the best emphasis without one: the smallest that retains 99 % of the gain
+    of the best, for the same reason as the ridge (`smallest_step`).
     """
+    without = float(held.counts.sum())
 
     factors = {
         emphasis: _spectrum(known, emphasis, np.float32).denoised(known.edge)
@@ -155,12 +158,14 @@ def _chosen(known: CoOccurrence, held: CoOccurrence, similarity: Doubles) -> _Ch
         def loss(step: int) -> float:
             return judge.at(ridge_at(known, step))
 
-        return _Choice(*smallest_step(loss, float(held.counts.sum())), emphasis, prior)
+        return _Choice(*smallest_step(loss, without), emphasis, prior)
 
     best = min(choice(emphasis, PRIORS[0]) for emphasis in EMPHASES)
     if not similarity.shape[1]:
         return best
-    return min(best, *(choice(best.emphasis, prior) for prior in PRIORS[1:]))
+    choices = [best, *(choice(best.emphasis, prior) for prior in PRIORS[1:])]
+    bound = retained(min(choices).loss, without)
+    return next(each for each in choices if each.loss <= bound)
 
 
 class _Chosen(Protocol):

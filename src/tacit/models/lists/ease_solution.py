@@ -32,7 +32,7 @@ Doubles = NDArray[np.float64]
 START, STEPS = 6, 20
 """Candidate ridges: 2^(k / 2) mean item counts, k from 6 in either direction, at most 20 from 0."""
 RETAINED = 0.99
-"""Fraction of the best ridge's gain that the chosen ridge retains at least."""
+"""Fraction of the best gain that the chosen ridge, or weight of features, retains at least."""
 BLOCK_BYTES = 64 << 20
 """Bytes of held-out users' residuals at a time."""
 
@@ -155,10 +155,15 @@ def smallest_step(loss: Callable[[int], float], without: float) -> tuple[float, 
     """
     step = _lowest(loss)
     least = loss(step)
-    bound = least + (1 - RETAINED) * (without - least)
+    bound = retained(least, without)
     while step > -STEPS and loss(step - 1) <= bound:
         step -= 1
     return least, step
+
+
+def retained(least: float, without: float) -> float:
+    """Return the largest loss that retains 99 % of the gain of the least one over B = 0."""
+    return least + (1 - RETAINED) * (without - least)
 
 
 def _lowest(loss: Callable[[int], float]) -> int:
