@@ -3,6 +3,7 @@
     TacitError              base class of all errors below
     ├── DataError           invalid data, with the file, line and value
     ├── RequestError        an invalid argument, with the remedy
+    │   └── MovedError      a provider that moved to another origin
     ├── CertificateError    a channel or task without a valid proof of its epsilon
     └── BudgetError         a user's lifetime limit of epsilon would be exceeded
 
@@ -24,6 +25,17 @@ class DataError(TacitError):
 
 class RequestError(TacitError):
     """Invalid argument. The message names the argument, the value and the remedy."""
+
+
+class MovedError(RequestError):
+    """The provider moved from `origin` to `successor`, and signed this. The user has to agree."""
+
+    def __init__(self, origin: str, successor: str) -> None:
+        super().__init__(
+            f"The provider moved from {origin} to {successor}, and signed this. Nothing is sent "
+            f"until the user agrees to the move. Then open the device with {successor}."
+        )
+        self.origin, self.successor = origin, successor
 
 
 class CertificateError(TacitError):

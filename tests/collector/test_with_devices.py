@@ -9,6 +9,8 @@ from dataclasses import replace
 
 import pytest
 import uvicorn
+from processes import free_port
+from provider_keys import KEY
 
 from tacit.collector.http.app import application
 from tacit.collector.http.server import configured
@@ -16,7 +18,7 @@ from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.device.client import Client
-from tacit.errors import RequestError
+from tacit.errors import MovedError, RequestError
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.wire.list_model import MOST_BYTES, ItemNeighbours, ListModel
 
@@ -139,3 +141,40 @@ def test_a_list_model_as_large_as_they_may_be_goes_through(ask, tmp_path, port):
         me.rate(101, "4")
         me.fetch_model()
         assert me.recommend(2) == [(103, 1.0), (100, 0.0)]
+
+
+@pytest.mark.parametrize("plan", ["rated", "sample:3"])
+def test_a_provider_moves_with_its_store(ask, growing, tmp_path, plan):
+    """The collector of the successor continues the store, and the old one serves the move."""
+    old, new = free_port(), free_port()
+    origin, successor = (f"http://127.0.0.1:{each}" for each in (old, new))
+    make = ask if plan == "rated" else growing
+    first = make(
+        plan, provider=origin, provider_key=KEY.public, start=int(time.time()) - 100, window=30
+    )
+    with served(tmp_path, old, first), closing(device(tmp_path, old)) as me:
+        for item in range(100, 104):
+            me.rate(item, 4)
+        assert me.sync().stored > 0
+        before, spent = learnt(tmp_path, first), me.ledger.spent
+    moved = KEY.move(first, successor)
+    with (
+        served(tmp_path, old, moved),
+        closing(device(tmp_path, old)) as me,
+        pytest.raises(MovedError) as said,
+    ):
+        me.sync()
+    assert said.value.successor == successor
+    with served(tmp_path, new, moved), closing(device(tmp_path, new)) as me:
+        assert (me.task, me.ledger.spent) == (moved, spent)
+        assert me.sync().stored == 0
+        me.rate(104, 2)
+        me.sync()
+        assert me.ledger.spent == spent + 10**9 * (plan == "rated")
+    after = learnt(tmp_path, moved)
+    assert after.keys() == before.keys()
+    ((told, known),) = zip(before.values(), after.values(), strict=True)
+    assert told.items() <= known.items()
+    with served(tmp_path, new, moved), closing(device(tmp_path, new, clock=later)) as me:
+        outcome = me.erase()
+        assert (outcome.erased, outcome.erasing) == (1, 0)

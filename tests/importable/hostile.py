@@ -70,7 +70,7 @@ def ranked(model: ListModel) -> list[Any]:
 
 
 READERS: dict[str, Callable[[bytes], Any]] = {
-    "task": lambda data: loads(data, sha256(data).hexdigest()).question,
+    "task": lambda data: loads(data, sha256(data.rpartition(b"\n")[2]).hexdigest()).question,
     "model": lambda data: len(ItemModel.from_bytes(data).items),
     "list": lambda data: ranked(ListModel.from_bytes(data)),
     "tasks": replies.first_task,

@@ -78,6 +78,7 @@ class Life:
 
     def __init__(self, path, now=1000, store=None, words=HELD["words"]):
         self.path, self.now, self.provider = path, now, Provider()
+        self.url = "https://films.example"
         self.words = (int(word, 16) for word in words)
         self.terms, self.client = {}, None
         if store is not None:
@@ -87,7 +88,7 @@ class Life:
     def device(self):
         """The device, opened anew after it was closed."""
         self.client = self.client or Client(
-            self.path, "https://films.example", **self.terms, transport=self.provider,
+            self.path, self.url, **self.terms, transport=self.provider,
             clock=lambda: self.now, words=self.words.__next__, random_share=lambda: 0.5,
         )  # fmt: skip
         return self.client
@@ -129,6 +130,12 @@ def meet(life, task):
 def reopen(life):
     life.close()
     life.device()
+
+
+def at(life, origin):
+    """From now on the device is opened with this origin."""
+    life.close()
+    life.url = origin
 
 
 def rate(life, place, level):
@@ -176,7 +183,7 @@ def placed(task):
     return found | {"reports": [[one["epoch"], one["waiting"]] for one in task["reports"]]}
 
 
-ACTS = {"agree": agree, "agree and sync": agree_and_sync, "meet": meet, "reopen": reopen,
+ACTS = {"agree": agree, "agree and sync": agree_and_sync, "meet": meet, "reopen": reopen, "at": at,
         "rate": rate, "clock": clock, "provider": provider, "sync": sync, "retry": sync,
         "erase": erase, "export": export}  # fmt: skip
 TOLD = {*QUIET, "refuses", "sends", "holds", "spent"}

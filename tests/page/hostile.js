@@ -75,9 +75,13 @@ function ranked(model) {
   return new ListProfile(model, own).recommend(4).map(({ item, score }) => [item, score]);
 }
 
+const LINE_FEED = 10;
 /** @type {{ [kind: string]: (data: Uint8Array<ArrayBuffer>) => unknown }} */
 const READERS = {
-  task: async (data) => (await wireTask.loads(data, await address(data))).question,
+  task: async (data) => {
+    const line = data.slice(data.lastIndexOf(LINE_FEED) + 1);
+    return (await wireTask.loads(data, await address(line))).question;
+  },
   model: (data) => fromBytes(data).items.length,
   list: (data) => ranked(listModel.fromBytes(data)),
   tasks: firstTask,

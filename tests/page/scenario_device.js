@@ -20,15 +20,15 @@ import { Memory, PROVIDER, former } from "./world.js";
  *   refused?: { [index: string]: string } }} Said */
 /** @typedef {{ to: string, erase?: unknown }} Request */
 /** @typedef {{ do: string, refuses?: string, sends?: Request[], holds?: object, spent?: string,
- *   task: string, most_epsilon: string, lifetime: string, place: number, level: string | null, now: number,
+ *   task: string, origin: string, most_epsilon: string, lifetime: string, place: number, level: string | null, now: number,
  *   answers?: Said[], knows?: string[], forges?: { [task: string]: [string, string] } }} Step */
 /** @typedef {{ name: string, steps: Step[], store?: "rated" | "catalogue" | "sample",
  *   now?: number }} Scenario */
 /** @typedef {{ id: string, epsilon: string }} Table */
 
 /** @type {{ secrets: string[], words: string[], tables: { [name: string]: Table },
- *   tasks: { [name: string]: { channels?: string[], extends?: string, items: unknown,
- *     titles: unknown } }, scenarios: Scenario[],
+ *   tasks: { [name: string]: { channels?: string[], extends?: string, items?: unknown,
+ *     titles?: unknown } }, scenarios: Scenario[],
  *   bodies: { [name: string]: string[] } }} */
 export const HELD = JSON.parse(
   readFileSync(new URL("../vectors/device_scenarios.json", import.meta.url), "utf8"),
@@ -40,7 +40,8 @@ export const ADDRESSES = new Map();
 for (const [name, { extends: before, ...task }] of Object.entries(HELD.tasks)) {
   const channels = task.channels?.map((table) => HELD.tables[table]);
   const parent = ADDRESSES.get(before ?? "");
-  const format = `tacit-extension-${"threshold" in task ? 2 : 1}`;
+  const extension = `tacit-extension-${"threshold" in task ? 2 : 1}`;
+  const format = "items" in task ? extension : "tacit-move-1";
   const fields = before === undefined ? { ...task, channels } : { format, parent, ...task };
   const line = JSON.stringify(fields);
   DOCUMENTS.set(name, before === undefined ? line : `${DOCUMENTS.get(before)}\n${line}`);
@@ -59,6 +60,7 @@ class Provider {
   /** @type {{ [task: string]: [string, string] }} */
   forged = {};
   known = new Set(DOCUMENTS.keys());
+  origin = PROVIDER;
   /** @type {[string, string][]} */
   sent = [];
   /** @type {Map<string, string>} */
@@ -66,7 +68,8 @@ class Provider {
 
   /** @type {typeof globalThis.fetch} */
   fetch = async (path, { method, body } = {}) => {
-    const { pathname } = new URL(String(path));
+    const { origin, pathname } = new URL(String(path));
+    assert.equal(origin, this.origin);
     const name = NAMES.get(pathname.split("/")[3] ?? "") ?? assert.fail();
     if (method !== "POST") return this.#document(name);
     this.sent.push([pathname, String(body)]);
@@ -177,6 +180,11 @@ const ACTS = {
     return became(life.client.sync());
   },
   meet: async (life, { task }) => assert(await life.client.updateTask(await life.task(task))),
+  at: (life, { origin }) => {
+    life.provider.origin = origin;
+    life.collector = new Collector({ origin, fetch: life.provider.fetch });
+    life.client = life.opened();
+  },
   reopen: (life) => void (life.client = life.opened()),
   rate: async (life, { place, level }) => {
     const task = await life.agreed();

@@ -46,6 +46,7 @@ BESIDE = {
     "recommending/list_profile.js": ["device.list_profile"],
     "recommending/profile.js": ["device.profile"],
     "recommending/solve.js": ["device.solve"],
+    "sending/moves.js": ["wire.tasks.moves"],
     "sending/replies.js": ["wire.replies"],
     "shuffled/blind_tokens.js": ["wire.shuffled.blind_tokens"],
     "shuffled/bundle.js": ["device.shuffled.bundle"],
@@ -77,8 +78,10 @@ ALONE = {
     # A browser's parser cannot say how a number was spelled, so that bytes are compared instead.
     "documents/strict.js": {"decoded", "fieldsInOrder", "parseCanonical"},
     # Private to their callers in Python.
-    "documents/task.js": {"begins", "refuseAnothers"},
+    "documents/task.js": {"begins"},
     "errors.js": {"sentence"},
+    # Private to its provider in Python, whose moves are parts of a task.
+    "sending/moves.js": {"refuseAnothers", "refuseMoved", "successorFrom", "successorOf"},
     # The page shows the collector's own words; Python believes a short word of each refusal.
     "sending/replies.js": {"problemOf"},
     # A part of `sealed_bundle` in Python.

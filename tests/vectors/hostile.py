@@ -13,8 +13,8 @@ from hostile_recipes import answers, bases, lists, models, scales, tables, taken
 
 HERE = Path(__file__).parent
 REFUSED = (
-    scales.scales, scales.times, scales.providers, tasks.shapes, tasks.catalogues, tasks.gaps,
-    tables.tables, models.headers, models.targets, models.hidden, models.promises,
+    scales.scales, scales.times, scales.providers, tasks.shapes, tasks.moves, tasks.catalogues,
+    tasks.gaps, tables.tables, models.headers, models.targets, models.hidden, models.promises,
     models.blocks, lists.headers, lists.hidden, lists.blocks, answers.answers,
 )  # fmt: skip
 

@@ -35,7 +35,7 @@ def items(held: Held, task: str) -> list[Any]:
     """The items of a task, those that it extends first."""
     fields = held["tasks"][task]
     before = items(held, fields["extends"]) if "extends" in fields else []
-    return before + fields["items"]
+    return before + fields.get("items", [])
 
 
 def document(held: Held, task: str) -> str:
@@ -43,7 +43,8 @@ def document(held: Held, task: str) -> str:
     fields = held["tasks"][task]
     if "extends" in fields:
         added = {key: fields[key] for key in fields if key != "extends"}
-        head = {"format": f"tacit-extension-{2 if 'threshold' in added else 1}"}
+        kind = f"extension-{2 if 'threshold' in added else 1}" if "items" in added else "move-1"
+        head = {"format": f"tacit-{kind}"}
         head |= {"parent": address(held, fields["extends"])}
         return document(held, fields["extends"]) + "\n" + spelled(head | added)
     return spelled(fields | {"channels": [held["tables"][name] for name in fields["channels"]]})
@@ -81,7 +82,7 @@ def report_id(held: Held, secret: int, task: str, epoch: int, slot: int | str) -
 
 def block_names(held: Held, secret: int, task: str, epoch: int, place: int) -> tuple[str, str]:
     """The id of the report on the block that holds a place, and the block's key."""
-    while place < len(items(held, task)) - len(held["tasks"][task]["items"]):
+    while place < len(items(held, task)) - len(held["tasks"][task].get("items", [])):
         task = held["tasks"][task]["extends"]
     block, root = address(held, task), held["tasks"][first(held, task)]
     generation = sum(each <= epoch for each in root["extendable"]["renewals"])

@@ -30,7 +30,7 @@ COUNTS = {
 }  # fmt: skip
 """Documents of each kind: some minutes of work together."""
 NAMED = {
-    "task": ("task", "former", "sample"),
+    "task": ("task", "former", "sample", "moved"),
     "model": ("linear", "cells", "across"),
     "list": ("sparse", "dense"),
 }
@@ -97,7 +97,9 @@ def documents(kind, count):
         if isinstance(base, dict):
             yield mutator.model(base)
         else:
-            yield mutator.text(base, spaced=kind != "task")
+            *lines, last = base.split("\n")  # a move is signed for the lines before it
+            before = "".join(f"{line}\n" for line in lines).encode()
+            yield before + mutator.text(last, spaced=kind != "task")
 
 
 def solve(data):

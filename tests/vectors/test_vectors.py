@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 MAKE = runpy.run_path(str(HERE / "make.py"))
 HOSTILE = runpy.run_path(str(HERE / "hostile.py"))
 BLIND = runpy.run_path(str(HERE / "blind_tokens.py"))
+MOVES = runpy.run_path(str(HERE / "moves.py"))
 SHUFFLED = runpy.run_path(str(HERE / "shuffled.py"))
 FLOATS = {"numbers", "posteriors", "profiles"}
 
@@ -42,6 +43,15 @@ def test_the_examples_are_what_python_says(name):
 def test_the_recipes_are_those_that_are_written_down():
     """Run `python tests/vectors/hostile.py` after a change that is meant."""
     assert (HERE / "hostile.json").read_text(encoding="utf-8") == HOSTILE["text"]()
+
+
+def test_the_moves_are_what_python_says():
+    """Run `python tests/vectors/moves.py` after a change that is meant."""
+    assert (HERE / "moves.json").read_text(encoding="utf-8") == MOVES["text"]()
+    said = json.loads(MOVES["text"]())
+    verdicts = [one["verdict"] for one in said["tasks"]]
+    assert min(map(verdicts.count, ("holds", "DataError", "CertificateError"))) > 5
+    assert {one["holds"] for one in said["signatures"]} == {True, False}
 
 
 def test_the_shuffled_examples_are_what_python_says():

@@ -55,6 +55,10 @@ class Client:
 
     For contents, times and names of reports see docs/reference/wire.md. Raises `RequestError` if
     the store is in use or the `url` is not allowed, and what `sync` raises for a first task.
+
+    A provider can move to another origin, with its signature. To open the store with a `url` of
+    `MovedError.successor` is the user's agreement to it: ratings, answers, names and epsilon spent
+    continue, and all further requests go there.
     """
 
     def __init__(
@@ -163,10 +167,11 @@ class Client:
 
         Raises `CertificateError` for a task that was forged, names another provider, or requires
         more than `most_epsilon`, and `RequestError` if no task is known or another provider's task
-        is the same; all before any draw. Raises `BudgetError` if the lifetime limit does not allow
-        a first report of slots, or all reports to a task over slots that can be extended, which
-        are paid for together. Of single ratings those that it allows are reported, and
-        `SyncOutcome.refusal` has the reason for the others.
+        is the same, and `MovedError` if the provider moved away from the `url`; all before any
+        draw. Raises `BudgetError` if the lifetime limit does not allow a first report of slots, or
+        all reports to a task over slots that can be extended, which are paid for together. Of
+        single ratings those that it allows are reported, and `SyncOutcome.refusal` has the reason
+        for the others.
         """
         now = self._clock()
         erasures = self._erasures(now)

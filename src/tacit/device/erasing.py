@@ -11,9 +11,10 @@ from tacit.device.provider import Chance, Provider
 from tacit.device.storage.store import Store
 from tacit.device.transport import Transport
 from tacit.wire import report
+from tacit.wire.origin import origin_of
 
 REPORTED = (
-    "SELECT named, origin FROM task WHERE named <> question"
+    "SELECT named, origin, provider FROM task WHERE named <> question"
     " AND EXISTS (SELECT 1 FROM report WHERE task = number)"
 )
 """Names with reports, except those for a tacit-task-1, which have no key."""
@@ -22,9 +23,10 @@ REPORTED = (
 def erase(store: Store) -> None:
     """Delete everything but the epsilon spent, and store a key for each name with reports."""
     with store.transaction():
-        for task, origin in store.db.execute(REPORTED).fetchall():
-            key = report.erasure_key(store.secret, task, origin)
-            store.db.execute("INSERT INTO erasure VALUES (?, ?, ?)", (key, origin, task))
+        for task, identity, url in store.db.execute(REPORTED).fetchall():
+            key = report.erasure_key(store.secret, task, identity)
+            values = (key, origin_of(url), task)  # the origin that its reports go to
+            store.db.execute("INSERT INTO erasure VALUES (?, ?, ?)", values)
         store.forget()
     store.scrub()
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from tacit.device.storage.store import Store
 from tacit.device.transport import Answer
-from tacit.errors import CertificateError, RequestError
+from tacit.errors import CertificateError, MovedError, RequestError
 from tacit.wire.origin import origin_of, place_of
 from tacit.wire.tasks.loading import loads
 from tacit.wire.tasks.task import Task
@@ -41,8 +41,9 @@ class Named(NamedTuple):
 class Provider:
     """The provider at a URL, in one user's store. Raises `RequestError` for an invalid URL.
 
-    `origin`: identity of the provider. Requests go to its place, an origin and a path: collectors
-    of one provider may have different paths.
+    `origin`: of requests, which go to its place, an origin and a path: collectors of one provider
+    may have different paths. It is the identity of the provider, unless a task has moved there:
+    names are then still those for the first origin of the task.
     """
 
     def __init__(self, store: Store, url: str) -> None:
@@ -64,18 +65,20 @@ class Provider:
 
         The same question of the same provider keeps its number, and with it ratings, answers and
         names, in either format: nothing is drawn twice because of a format. So does a task that
-        extends the stored one, in which an item has the same index. If the stored task extends
-        `task`, it stays the current one. A model of another question is dropped: its ids may have
-        another meaning.
+        extends or moves the stored one, in which an item has the same index. If the stored task
+        extends or moves `task`, it stays the current one. A model of another question is dropped:
+        its ids may have another meaning.
 
         Raises `CertificateError` for a task that names another provider, and for one that extends
-        an ancestor of the stored task in another way. Raises `RequestError` for a task that names
-        no provider and was received from another one before.
+        an ancestor of the stored task in another way. Raises `MovedError` for a task that moved
+        away from this origin, and `RequestError` for one that names no provider and was received
+        from another one before.
         """
         with self.store.transaction():
-            self._refuse_another_s(task)
             task = self._latest(task)
-            values = (task.question, self.origin, task.root, task.address, self._url, task.document)
+            self._refuse_another_s(task)
+            identity = self._identity(task)
+            values = (task.question, identity, task.root, task.address, self._url, task.document)
             self.store.db.execute(ADOPT, values)
             number = self._one(
                 "SELECT number FROM task WHERE question = ? AND origin = ?", *values[:2]
@@ -109,13 +112,13 @@ class Provider:
         return before and before.document
 
     def _latest(self, task: Task) -> Task:
-        """Return the stored task of the same question if it extends `task`, else `task`.
+        """Return the stored task of the same question if it extends or moves `task`, else `task`.
 
         With two extensions of one task, an index could mean two items: the device would report
         ratings of one item as those of the other.
         """
         query = "SELECT document FROM task WHERE question = ? AND origin = ?"
-        document = self._one(query, task.question, self.origin)
+        document = self._one(query, task.question, self._identity(task))
         stored = task if document is None else loads(document)
         if stored.lineage is not None and task.address in stored.ancestors:
             return stored
@@ -127,14 +130,19 @@ class Provider:
             )
         return task
 
+    def _identity(self, task: Task) -> str:
+        return task.provider or self.origin
+
     def _refuse_another_s(self, task: Task) -> None:
-        if task.provider not in (None, self.origin):
+        if task.origin not in (None, self.origin):
+            if self.origin in task.origins:
+                raise MovedError(self.origin, task.origins[-1])
             raise CertificateError(
                 f"The provider of this task is {task.provider}, but the task was received from "
                 f"{self.origin}, so the device sends nothing."
             )
         elsewhere = "SELECT 1 FROM task WHERE named = ? AND origin <> ?"
-        if self._one(elsewhere, task.root, self.origin):
+        if self._one(elsewhere, task.root, self._identity(task)):
             raise RequestError(
                 "This task names no provider, and another provider has sent it before, so both "
                 "would receive the same pseudonym. Use another store, or request the task in the "

@@ -3,14 +3,19 @@
 import base64
 import json
 import runpy
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from provider_keys import KEY
 
 MAKE = runpy.run_path(str(Path(__file__).parents[2] / "vectors" / "make.py"))
 TASK = MAKE["asking"]("rated", provider="https://films.example").document.decode()
 FORMER = MAKE["asking"]("catalogue").document.decode()
 SAMPLE = MAKE["asking"]("sample:3", provider="https://films.example").document.decode()
+KEYED = replace(MAKE["asking"]("rated", provider="https://films.example"), provider_key=KEY.public)
+MOVED = KEY.move(replace(KEYED, channels=KEYED.channels[:1]), "https://next.example")
 TABLE = json.loads(TASK)["channels"][0]
 NAMES = ('"7","7a","300","ä","日本","-1"', '["Alien"')
 ADDRESS = "ab" * 32
@@ -50,6 +55,7 @@ def bases() -> dict[str, Any]:
         "task": TASK,
         "former": FORMER,
         "sample": SAMPLE,
+        "moved": MOVED.document.decode(),
         **named,
         **{name: parted(model) for name, model in models.items()},
     }

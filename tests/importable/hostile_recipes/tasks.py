@@ -7,6 +7,7 @@ from hostile_recipes.bases import (
     DEEP,
     LONG,
     MANY,
+    MOVED,
     NAMES,
     NUMBERS,
     OBJECTS,
@@ -47,6 +48,45 @@ def shapes() -> list[dict[str, Any]]:
         weights = f'"weights":[["{TABLE["weights"][0][0]}"'
         found.append(task(f"a weight: {why}", weights, ['"weights":[[', *wrong[why]]))
         found.append(task(f"an id: {why}", f'"id":"{TABLE["id"]}"', ['"id":', *wrong[why]]))
+    return found
+
+
+def moves() -> list[dict[str, Any]]:
+    """What is deep, wide or of another type, at each place of a move and of its key."""
+    move = MOVED.moves[0]
+    places = {
+        "provider_key": f'"provider_key":"{MOVED.provider_key}"',
+        "parent": f'"parent":"{move.parent}"',
+        "successor": f'"successor":"{move.successor}"',
+        "signature": f'"signature":"{move.signature}"',
+    }
+    wrong = {
+        "deep": DEEP,
+        "lists": MANY,
+        "numbers": NUMBERS,
+        "long": ['"', LONG, '"'],
+        "broken": BROKEN,
+        "null": ["null"],
+        "zeros": ['"', {"text": "A", "times": 512}, '"'],
+    }
+    found = [
+        task(f"{key} of a move: {why}", old, [f'"{key}":', *parts], "moved")
+        for key, old in places.items()
+        for why, parts in wrong.items()
+    ]
+    end = '"}'
+    line = [move.document.decode(), "\n"]
+    again = ["\n", {"text": line[0] + "\n", "times": 1200}]
+    found += [
+        task("a move of later", "tacit-move-1", "tacit-move-2", "moved"),
+        task("a move without an end", move.document.decode(), line, "moved"),
+        task("a move twice", move.document.decode(), [*line, line[0]], "moved"),
+        task("more moves than a task has", "\n" + move.document.decode(), again, "moved"),
+        task("more of a move", move.signature + end, f'{move.signature}","more":1}}', "moved"),
+        task("a move of http", "https://next", "http://next", "moved"),
+        task("a move to elsewhere", "https://next", "https://last", "moved"),
+        task("a move without its task", MOVED.document.decode().split("\n")[0] + "\n", "", "moved"),
+    ]
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Route
 
 VECTORS = packed_device.ROOT / "tests" / "vectors"
-FILES = ("vectors", "scenarios", "hostile", "shuffled", "shuffled_blind_tokens")
+FILES = ("vectors", "scenarios", "hostile", "shuffled", "shuffled_blind_tokens", "moves")
 FROM_NODE = ("node:assert/strict", "node:fs", "node:test")
 SITE = "https://site.example"
 

@@ -6,8 +6,8 @@ process has the file at a time, and other users cannot read it. Its tables:
 
     person     one row: the secret; spent and limit in nano-epsilon
     provider   by place: the current task, the newest item model, and when to retry
-    task       one row per origin and question: the last document, where its reports go,
-               and the address of the task under which names are made
+    task       one row per question and first origin of its provider: the last document, the
+               place that its reports go to, and the task under which names are made
     rating     the user's true ratings: level numbers by task and place
     answer     one symbol for each (task, channel, place, row), drawn once
     last       the last reported row for each (task, channel, place), and its report

@@ -17,11 +17,12 @@ import { nano } from "./answering/ledger.js";
 import { questionOf } from "./sending/outbox.js";
 import { SECRET_BYTES } from "./answering/pseudonym.js";
 import { referenceCode, round } from "./answering/round.js";
+import { refuseAnothers, refuseMoved } from "./sending/moves.js";
 import { fetchModel } from "./recommending/published_model.js";
 import { recommend } from "./recommending/recommend.js";
 import { Sender } from "./sending/sender.js";
 import * as wireTask from "./documents/task.js";
-import { choose, refuseAnothers } from "./documents/task.js";
+import { choose } from "./documents/task.js";
 import { hasOneLevel } from "./documents/scale.js";
 import { decimal, shortest } from "./documents/decimals.js";
 import { CLOSED, inAllTabs } from "./store.js";
@@ -93,9 +94,9 @@ export class Client {
   /**
    * Accept the terms of `task`, once the user has agreed to them. `mostEpsilon`: the maximum cost of
    * one answer. `lifetime`: the maximum cost of all answers together. Both in nats, as decimals.
-   * Throws `RequestError` for terms that are not two decimals, and `CertificateError` for a task of
-   * another provider, one that asks for more, and one that extends an ancestor of the present task in
-   * another way.
+   * Throws `RequestError` for terms that are not two decimals, `MovedError` for a task that moved away
+   * from the origin of the collector, and `CertificateError` for a task of another provider, one that
+   * asks for more, and one that extends an ancestor of the present task in another way.
    * @param {Task} task
    * @param {{ mostEpsilon: string, lifetime: string }} terms
    */
@@ -114,17 +115,22 @@ export class Client {
       const rows = await this.#store.read();
       const { owner } = rows;
       const secret = owner[0]?.secret ?? crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-      const consent = { secret, maximum: mostEpsilon, limit, ...agreement(rows, task) };
+      const consent = { secret, maximum: mostEpsilon, limit, ...this.#agreement(rows, task) };
       const left = owner.map(leaving);
-      await this.#store.commit({ put: { owner: [{ self: "owner", ...consent }], left } });
+      const put = { owner: [/** @type {const} */ ({ self: "owner", ...consent })], left };
+      await this.#store.commit({ put, remove: pausesBefore(rows, consent) });
     });
   }
 
   /**
    * Update the task of the device, and return whether the user already agreed to its question, in any
    * format, or to a task that it extends. From now on the question is asked in this format, and with
-   * these items. Throws `CertificateError` for a task of another provider, and for one that extends
-   * an ancestor of the present task in another way.
+   * these items. Throws `MovedError` for a task that moved away from the origin of the collector, and
+   * `CertificateError` for a task of another provider, and for one that extends an ancestor of the
+   * present task in another way.
+   *
+   * With the collector of `MovedError.successor`, this is the user's agreement to the move: ratings,
+   * answers, pseudonyms and the sum spent continue, and all further requests go there.
    * @param {Task} task
    * @returns {Promise<boolean>}
    */
@@ -135,7 +141,9 @@ export class Client {
       const [owner] = rows.owner;
       if (owner === undefined || questionOf(owner) !== task.question) return false;
       if (owner.task === task.address) return true;
-      await this.#store.commit({ put: { owner: [{ ...owner, ...agreement(rows, task) }] } });
+      const agreed = this.#agreement(rows, task);
+      const put = { owner: [{ ...owner, ...agreed }] };
+      await this.#store.commit({ put, remove: pausesBefore(rows, agreed) });
       return true;
     });
   }
@@ -225,7 +233,7 @@ export class Client {
    * Request pending erasures, compute the answers that are due and send the outbox.
    *
    * Throws what `loads` of a task, `refuseAnothers` and `choose` throw, before anything is drawn,
-   * and `BudgetError` if a first report costs more than the remaining budget, or all reports to a task
+   * `MovedError` if the user agreed to a move and the collector is not that of the successor, and `BudgetError` if a first report costs more than the remaining budget, or all reports to a task
    * that is answered block by block, which are paid for together. The outbox is sent in that case
    * too.
    * @returns {Promise<SyncOutcome>}
@@ -235,6 +243,7 @@ export class Client {
       const asked = await this.#sender.erase();
       const rows = await this.#store.read();
       const owner = ownerOf(rows);
+      this.#refuseMoved(rows);
       const task = await wireTask.loads(await this.#collector.task(owner.task), owner.task);
       refuseAnothers(task, this.#collector.origin);
       const channel = channelOf(task, owner.maximum, rows);
@@ -251,11 +260,12 @@ export class Client {
   }
 
   /**
-   * Send the outbox, without new answers.
+   * Send the outbox, without new answers. Throws `MovedError` as `sync` does.
    * @returns {Promise<SyncOutcome>}
    */
   resend() {
     return this.#alone(async () => {
+      this.#refuseMoved(await this.#store.read());
       const late = await this.#dropLate();
       return { ...(await this.#sender.send()), late };
     });
@@ -291,6 +301,18 @@ export class Client {
     this.#sender = new Sender(CLOSED, this.#collector, this.#clock);
   }
 
+  /** @param {import("./store.js").Rows} rows @param {Task} task */
+  #agreement(rows, task) {
+    const agreed = agreement(rows, task);
+    refuseMoved(agreed.origin ?? null, this.#collector.origin);
+    return agreed;
+  }
+
+  /** @param {import("./store.js").Rows} rows */
+  #refuseMoved({ owner: [owner] }) {
+    refuseMoved(owner?.origin ?? null, this.#collector.origin);
+  }
+
   /** Drop reports that the collector no longer accepts. */
   async #dropLate() {
     const { outbox, reported } = await this.#store.read();
@@ -313,6 +335,16 @@ export class Client {
     await this.#store.commit(change);
     return refusals;
   }
+}
+
+/**
+ * Return the backoff to remove: that of the origin from which the provider moved.
+ * @param {import("./store.js").Rows} rows
+ * @param {Pick<import("./store.js").Owner, "origin">} agreed
+ */
+function pausesBefore({ owner: [owner], pause }, { origin }) {
+  const [before, now] = [owner?.origin ?? null, origin ?? null];
+  return { pause: before === null || now === null || before === now ? [] : pause };
 }
 
 /** @param {import("./documents/scale.js").Scale} scale */

@@ -9,6 +9,19 @@ export class DataError extends TacitError {}
 /** A request is invalid. */
 export class RequestError extends TacitError {}
 
+/** The provider moved from `origin` to `successor`, and signed this. The user has to agree. */
+export class MovedError extends RequestError {
+  /** @param {string} origin @param {string} successor */
+  constructor(origin, successor) {
+    super(
+      `The provider moved from ${origin} to ${successor}, and signed this. Nothing is sent until ` +
+        `the user agrees to the move. Then open the device with ${successor}.`,
+    );
+    this.origin = origin;
+    this.successor = successor;
+  }
+}
+
 /** A channel does not prove the epsilon that it claims, or its id is that of another table. */
 export class CertificateError extends TacitError {}
 

@@ -2,7 +2,8 @@
 
 export { nats } from "./answering/ledger.js";
 export { Client } from "./client.js";
-export { BudgetError, CertificateError, DataError, RequestError, TacitError } from "./errors.js";
+export { BudgetError, CertificateError, DataError } from "./errors.js";
+export { MovedError, RequestError, TacitError } from "./errors.js";
 export { ListProfile } from "./recommending/list_profile.js";
 export { Profile } from "./recommending/profile.js";
 export { fetchModel } from "./recommending/published_model.js";

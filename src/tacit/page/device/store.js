@@ -20,16 +20,17 @@ import { DataError, RequestError } from "./errors.js";
  * address of the task that the user agreed to. `question`: its question, absent in rows of older
  * pages, whose task is a tacit-task-1. `items`: the number of its items, absent in rows of pages
  * that had no extensions. `ancestors`: addresses of the tasks that it extends, absent in older rows.
+ * `origin`: that its reports go to, absent in older rows, null if the task names no provider.
  * @typedef {{ readonly self: "owner", readonly secret: import("./documents/hashing.js").Bytes,
  *   readonly task: string, readonly question?: string, readonly maximum: string,
- *   readonly limit: bigint, readonly items?: number,
- *   readonly ancestors?: readonly string[] }} Owner
+ *   readonly limit: bigint, readonly items?: number, readonly ancestors?: readonly string[],
+ *   readonly origin?: string | null }} Owner
  */
 /**
  * The newest task of a question that the user left for another one: its address, the number of its
- * items, and the tasks that it extends.
+ * items, the tasks that it extends, and the origin as in `Owner`.
  * @typedef {{ readonly task: string, readonly address: string, readonly items: number,
- *   readonly ancestors: readonly string[] }} Left
+ *   readonly ancestors: readonly string[], readonly origin?: string | null }} Left
  */
 /** @typedef {{ readonly self: "token", readonly token: string }} Enrolment permission to send */
 /** @typedef {{ readonly self: "lifetime", readonly spent: bigint }} Spent in nano-epsilon */
@@ -72,8 +73,9 @@ import { DataError, RequestError } from "./errors.js";
  */
 /**
  * A pending erasure of a pseudonym, until the provider confirms it: the address of its task, the
- * erasure key, and the enrolment token.
- * @typedef {{ readonly task: string, readonly key: string, readonly token: string | null }} Erasure
+ * erasure key, the enrolment token, and the origin as in `Owner`.
+ * @typedef {{ readonly task: string, readonly key: string, readonly token: string | null,
+ *   readonly origin?: string | null }} Erasure
  */
 /**
  * The backoff after a failure: attempts since the outbox was last sent in full, and the time of the

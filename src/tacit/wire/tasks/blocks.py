@@ -87,14 +87,11 @@ class Growth:
         block = ItemBlock(self.blocks[-1].end, end, threshold, open_from)
         return Growth(self.limit, self.renewals, (*self.blocks, block))
 
-    def fields(self) -> dict[str, Any]:
-        """Return the terms of the first task as JSON values, keys in the order of `TERMS`.
-
-        `provider_key` is reserved for a key of the provider, and null until devices know one.
-        """
+    def fields(self, provider_key: str | None) -> dict[str, Any]:
+        """Return the terms of the first task as JSON values, keys in the order of `TERMS`."""
         first = self.blocks[0]
-        values = (str(first.threshold), first.open_from, self.limit, list(self.renewals), None)
-        return dict(zip(TERMS, values, strict=True))
+        terms = (str(first.threshold), first.open_from, self.limit, list(self.renewals))
+        return dict(zip(TERMS, (*terms, provider_key), strict=True))
 
     def flaws(self, slots: int | None) -> Iterator[tuple[bool, str]]:
         """Yield conditions that make a task invalid, with a sentence for each.
@@ -134,10 +131,6 @@ class Growth:
 def growth_of(value: Any, n_items: int) -> Growth:
     """Parse the terms of a first task with this number of items. Raises `DataError`."""
     known = strict.fields(value, WHAT_TERMS, TERMS)
-    if known["provider_key"] is not None:
-        raise DataError(
-            f"{WHAT_TERMS} has a provider_key, which this version does not know; update it."
-        )
     block = ItemBlock(
         0, n_items, threshold_in(known, WHAT_TERMS), strict.whole(known, "open_from", WHAT_TERMS)
     )

@@ -84,7 +84,7 @@ class AddedItems:
     def document(self) -> bytes:
         """The extension as one line of JSON, keys in the order of `FORMATS`: its unique notation.
 
-        `successor` is reserved for the next origin of the provider, and null until devices follow.
+        `successor` is null: a move of the provider is a separate line (`tacit.wire.tasks.moves`).
         """
         titles = self.titles and list(self.titles)
         terms = () if self.terms is None else (str(self.terms[0]), self.terms[1], None)
@@ -136,5 +136,5 @@ def load_extension(line: bytes, parent: str, longest: int, *, over_slots: bool) 
 
 def _terms(fields: dict[str, Any]) -> BlockTerms:
     if fields["successor"] is not None:
-        raise DataError(f"{WHAT} names a successor, which this version does not know; update it.")
+        raise DataError(f"{WHAT} must have null as successor; a move is a separate line.")
     return BlockTerms(threshold_in(fields, WHAT), strict.whole(fields, "open_from", WHAT))

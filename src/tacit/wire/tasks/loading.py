@@ -19,11 +19,13 @@ from tacit.wire.tasks.catalogue import (
     load_extension,
     titles_of,
 )
+from tacit.wire.tasks.moves import Move, is_move, load_move
 from tacit.wire.tasks.task import (
     EXTENDABLE,
     FORMATS,
     MOST_CHANNELS,
     PART_NAMES,
+    PROVIDER_KEY,
     UNCOVERED,
     Task,
 )
@@ -65,12 +67,17 @@ def _first_task(document: bytes) -> Task:
 
 
 def _with_extensions(first: Task, lines: Sequence[bytes]) -> Task:
-    """Return the task of all lines, of which each extends the one before."""
+    """Return the task of all lines, of which each extends or moves the one before."""
     ancestors, items, length = [*first.ancestors, first.address], [*first.items], 0
     titles, growth = None if first.titles is None else [*first.titles], first.growth
+    moves = list[Move]()
     for line in lines:
-        extension = load_extension(line, ancestors[-1], LONGEST, over_slots=growth is not None)
         length = len(items)
+        if is_move(line):
+            moves.append(load_move(line, ancestors[-1], first.provider_key, LONGEST))
+            ancestors.append(address_of(line))
+            continue
+        extension = load_extension(line, ancestors[-1], LONGEST, over_slots=growth is not None)
         if (titles is None) != (extension.titles is None):
             raise DataError("The task is malformed: it must have titles of all items, or of none.")
         items += extension.items
@@ -82,8 +89,9 @@ def _with_extensions(first: Task, lines: Sequence[bytes]) -> Task:
     document = b"\n".join((first.document, *lines[:-1]))
     lineage = Lineage(document, tuple(ancestors[:-1]), length)
     known = None if titles is None else tuple(titles)
+    added = {"items": tuple(items), "titles": known, "growth": growth, "moves": tuple(moves)}
     try:
-        return replace(first, items=tuple(items), titles=known, lineage=lineage, growth=growth)
+        return replace(first, lineage=lineage, **added)
     except RequestError as error:
         raise DataError(f"The task is malformed: {error}") from None
 
@@ -93,7 +101,7 @@ def documents(task: Task) -> dict[str, memoryview]:
     document, ends = memoryview(task.document), accumulate(map(len, task.document.split(b"\n")))
     return {
         address: document[: end + count]
-        for count, (address, end) in enumerate(zip(task.chain, ends, strict=True))
+        for count, (address, end) in enumerate(zip(task.lines, ends, strict=True))
     }
 
 
@@ -112,13 +120,15 @@ def _fields(document: bytes) -> dict[str, Any]:
 def _task(fields: dict[str, Any]) -> Task:
     provider = strict.typed(fields, "provider", str, WHAT) if "provider" in fields else None
     items = strict.listed(fields["items"], "items", item_id, WHAT, MOST_ITEMS)
+    growth = growth_of(fields[EXTENDABLE], len(items)) if EXTENDABLE in fields else None
     return Task(
         name=strict.typed(fields, "name", str, WHAT),
         provider=provider,
         scale=RatingScale.parse(strict.typed(fields, "scale", str, WHAT)),
         plan=strict.typed(fields, "plan", str, WHAT),
         items=items,
-        growth=growth_of(fields[EXTENDABLE], len(items)) if EXTENDABLE in fields else None,
+        growth=growth,
+        provider_key=_provider_key(fields),
         titles=titles_of(fields["titles"], WHAT),
         channels=strict.listed(
             fields["channels"], "channels", wire_channel.of_json, WHAT, MOST_CHANNELS
@@ -131,3 +141,11 @@ def _task(fields: dict[str, Any]) -> Task:
         window=strict.whole(fields, "window", WHAT),
         retention_days=strict.whole(fields, "retention_days", WHAT),
     )
+
+
+def _provider_key(fields: dict[str, Any]) -> str | None:
+    """Return the key of the provider, which is among the terms of a tacit-task-3 or null there."""
+    if EXTENDABLE not in fields:
+        return strict.typed(fields, PROVIDER_KEY, str, WHAT) if PROVIDER_KEY in fields else None
+    terms = fields[EXTENDABLE]
+    return None if terms[PROVIDER_KEY] is None else strict.typed(terms, PROVIDER_KEY, str, WHAT)

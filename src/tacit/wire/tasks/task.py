@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from tacit.channels.table import Channel
@@ -31,6 +32,7 @@ from tacit.wire.tasks.catalogue import (
     address_of,
     is_item_id,
 )
+from tacit.wire.tasks.moves import Move, is_provider_key
 
 _REST = (
     "scale", "plan", "items", "titles", "channels",
@@ -40,10 +42,13 @@ FORMATS = {
     "tacit-task-1": ("format", "name", *_REST),
     "tacit-task-2": ("format", "name", "provider", *_REST),
     "tacit-task-3": ("format", "name", "provider", *_REST, "extendable"),
+    "tacit-task-4": ("format", "name", "provider", *_REST, "provider_key"),
 }
 """Keys of each format, in order. The first one names no provider; tasks over slots that can be
-extended have the third."""
+extended have the third, whose terms have a key of the provider or null; other tasks with a key
+have the fourth."""
 EXTENDABLE = "extendable"
+PROVIDER_KEY = "provider_key"
 UNCOVERED = "uncovered"
 """Last key, omitted if its list is empty."""
 MOST_CELLS, MOST_CHANNELS = 4096, 16
@@ -68,7 +73,9 @@ class Task:
     task that were derived from ratings instead of declared, of `PARTS` and in its order. No
     guarantee covers what they reveal of those ratings. `lineage`: of a task that extends another
     (`extended`), None for a first task. `growth`: blocks of a task over slots that can be extended,
-    which is answered once per block and generation; None for all other tasks.
+    which is answered once per block and generation; None for all other tasks. `provider_key`:
+    public key that verifies moves of the provider to other origins, None for one that cannot move.
+    `moves`: in order, as signed (`moved`).
 
     Raises `RequestError` for an invalid task, with the reason.
     """
@@ -87,6 +94,8 @@ class Task:
     uncovered: tuple[str, ...] = ()
     lineage: Lineage | None = None
     growth: Growth | None = None
+    provider_key: str | None = None
+    moves: tuple[Move, ...] = ()
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._flaws():
@@ -98,6 +107,8 @@ class Task:
         """ "tacit-task-1" without a provider, "tacit-task-3" with `growth`; of the first line."""
         if self.growth is not None:
             return "tacit-task-3"
+        if self.provider_key is not None:
+            return "tacit-task-4"
         return "tacit-task-1" if self.provider is None else "tacit-task-2"
 
     @cached_property
@@ -163,6 +174,29 @@ class Task:
             growth = growth.extended(len(every), rate, open_from)
         return replace(self, items=every, titles=added, lineage=lineage, growth=growth)
 
+    def moved(self, successor: str, signature: str) -> "Task":
+        """Return this task after the move of its provider to the origin `successor`.
+
+        Nothing but the address of requests changes: names are still those for `provider`.
+        `signature`: of `Move.statement`, unverified, which `loads` verifies.
+
+        Raises `RequestError` for a task without a key, and for a move to the present origin.
+        """
+        lineage = Lineage(self.document, (*self.ancestors, self.address), len(self.items))
+        moves = (*self.moves, Move(self.address, successor, signature))
+        return replace(self, lineage=lineage, moves=moves)
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Origins that reports were and are sent to, the present one last."""
+        moves = tuple(move.successor for move in self.moves)
+        return moves if self.provider is None else (self.provider, *moves)
+
+    @property
+    def origin(self) -> str | None:
+        """The origin that reports are sent to; None in a tacit-task-1, which names none."""
+        return self.origins[-1] if self.origins else None
+
     @property
     def slots(self) -> int | None:
         """K of "sample:K"; None for another plan."""
@@ -188,7 +222,8 @@ class Task:
         A task that extends another is the document of its parent and one more line.
         """
         if self.lineage is not None:
-            return self.lineage.document + b"\n" + self._extension(self.lineage).document
+            line = self._last_move(self.lineage) or self._extension(self.lineage)
+            return self.lineage.document + b"\n" + line.document
         return _json(self._fields(self.format, self.provider))
 
     def _fields(self, format: str, provider: str | None) -> dict[str, Any]:
@@ -205,7 +240,7 @@ class Task:
             "epoch_seconds": self.epoch_seconds,
             "window": self.window,
             "retention_days": self.retention_days,
-            **({} if self.growth is None else {EXTENDABLE: self.growth.fields()}),
+            **self._terms_of_moves(),
             **({UNCOVERED: list(self.uncovered)} if self.uncovered else {}),
         }
 
@@ -214,6 +249,17 @@ class Task:
         """SHA-256 of the last line of `document`, 64 hexadecimal digits."""
         return address_of(self.document.rpartition(b"\n")[2])
 
+    def _terms_of_moves(self) -> dict[str, Any]:
+        key = self.provider_key
+        if self.growth is not None:
+            return {EXTENDABLE: self.growth.fields(key)}
+        return {} if key is None else {PROVIDER_KEY: key}
+
+    def _last_move(self, lineage: Lineage) -> Move | None:
+        """Return the move that is the last line; None if that is an extension."""
+        is_last = self.moves and self.moves[-1].parent == lineage.ancestors[-1]
+        return self.moves[-1] if is_last else None
+
     def _extension(self, lineage: Lineage) -> AddedItems:
         titles = self.titles and self.titles[lineage.first :]
         block = self.growth and self.growth.blocks[-1]
@@ -221,9 +267,15 @@ class Task:
         return AddedItems(lineage.ancestors[-1], self.items[lineage.first :], titles, terms)
 
     @property
+    def lines(self) -> tuple[str, ...]:
+        """Addresses of the lines of `document`: the first task, its extensions and moves."""
+        return (*self.ancestors[1:], self.address) if self.lineage else (self.address,)
+
+    @property
     def chain(self) -> tuple[str, ...]:
         """Addresses of the first task and of its extensions up to this one: one per block."""
-        return (*self.ancestors[1:], self.address) if self.lineage else (self.address,)
+        moves = {address_of(move.document) for move in self.moves}
+        return tuple(line for line in self.lines if line not in moves)
 
     @cached_property
     def item_hashes(self) -> tuple[int, ...]:
@@ -326,6 +378,7 @@ class Task:
         )
         if self.growth is not None:
             yield from self._flaws_of_growth(self.growth)
+        yield from self._flaws_of_moves()
         yield from self._flaws_of_extension()
 
     def _flaws_of_growth(self, growth: Growth) -> Iterator[tuple[bool, str]]:
@@ -336,12 +389,31 @@ class Task:
         yield growth.blocks[-1].end != len(self.items), "its blocks must contain all items"
         yield from growth.flaws(self.slots)
 
+    def _flaws_of_moves(self) -> Iterator[tuple[bool, str]]:
+        key = self.provider_key
+        yield from (
+            (
+                key is not None and (self.provider is None or not is_provider_key(key)),
+                "a provider_key must be an odd modulus of 3072 bits in base64url, and requires a "
+                "provider",
+            ),
+            (
+                key is None and len(self.moves) > 0,
+                "its provider cannot move, because it has no provider_key",
+            ),
+            (
+                any(before == after for before, after in pairwise(self.origins)),
+                "a move must be to another origin than the present one",
+            ),
+        )
+
     def _flaws_of_extension(self) -> Iterator[tuple[bool, str]]:
         if self.lineage is None:
             return
+        is_extension = self._last_move(self.lineage) is None
         yield from (
             (
-                self.hides_presence and self.growth is None,
+                self.hides_presence and self.growth is None and len(self.chain) > 1,
                 "only a task of the plan rated, or one over slots written as extendable, can be "
                 "extended",
             ),
@@ -349,10 +421,13 @@ class Task:
                 self.provider is None,
                 "a task that names no provider cannot be extended; write a new one",
             ),
-            (self.lineage.first >= len(self.items), "an extension must add at least one item"),
+            (
+                is_extension and self.lineage.first >= len(self.items),
+                "an extension must add at least one item",
+            ),
             (
                 len(self.lineage.ancestors) > MOST_EXTENSIONS + 1,
-                f"it must have at most {MOST_EXTENSIONS} extensions",
+                f"it must have at most {MOST_EXTENSIONS} extensions and moves",
             ),
         )
 

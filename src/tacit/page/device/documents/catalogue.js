@@ -102,7 +102,7 @@ export function extensionOf(line, parent, overSlots) {
 /** @param {Fields} known */
 function termsOf(known) {
   if (known["successor"] !== null) {
-    throw new DataError(`${WHAT} names a successor, which this version does not know; update it.`);
+    throw new DataError(`${WHAT} must have null as successor; a move is a separate line.`);
   }
   return { threshold: thresholdIn(known, WHAT), openFrom: whole(known, "open_from", WHAT) };
 }
@@ -115,11 +115,7 @@ function termsOf(known) {
  */
 export function growthOf(value, nItems) {
   const known = fieldsInOrder(value, WHAT_TERMS, TERMS);
-  if (known["provider_key"] !== null) {
-    throw new DataError(
-      `${WHAT_TERMS} has a provider_key, which this version does not know; update it.`,
-    );
-  }
+  if (known["provider_key"] !== null) typed(known, "provider_key", "string", WHAT_TERMS);
   const threshold = thresholdIn(known, WHAT_TERMS);
   const openFrom = whole(known, "open_from", WHAT_TERMS);
   const block = { first: 0, end: nItems, threshold, openFrom };

@@ -7,7 +7,8 @@
  * A task that extends another is written as the documents of its ancestors and of the extension, one
  * per line. Each extension contains the address of the line before it, so the address of the last
  * line authenticates all of them. An extension contains new items alone, and under a plan over slots
- * the terms of their block. An item keeps its index.
+ * the terms of their block. An item keeps its index. A line can also be a move of the provider to
+ * another origin (`sending/moves.js`).
  */
 
 import {
@@ -25,6 +26,7 @@ import { compare, decimal, shortest } from "./decimals.js";
 import { CertificateError, DataError, RequestError } from "../errors.js";
 import { address as addressOf } from "./hashing.js";
 import { isOrigin } from "./origin.js";
+import { isMove, isProviderKey, successorOf } from "../sending/moves.js";
 import * as ratingScale from "./scale.js";
 import { decoded, fieldsInOrder, listed, parseCanonical, text, typed, whole } from "./strict.js";
 
@@ -39,7 +41,9 @@ import { decoded, fieldsInOrder, listed, parseCanonical, text, typed, whole } fr
  * covers what they reveal about those ratings. `root`: the address of the first task, under which
  * pseudonyms are made. `ancestors`: the addresses of all tasks that this one continues, the latest
  * last. `chain`: the addresses of the first task and of its extensions up to this one. `growth`: the
- * blocks of a task over slots that can be extended, null for all other tasks.
+ * blocks of a task over slots that can be extended, null for all other tasks. `providerKey`: public
+ * key that verifies moves of the provider to other origins, null for one that cannot move.
+ * `origins`: those that reports were and are sent to, the present one last; none in a tacit-task-1.
  * @typedef {object} Task
  * @property {string} address
  * @property {string} question
@@ -61,9 +65,11 @@ import { decoded, fieldsInOrder, listed, parseCanonical, text, typed, whole } fr
  * @property {number} retentionDays
  * @property {readonly string[]} uncovered
  * @property {import("./catalogue.js").Growth | null} growth
+ * @property {string | null} providerKey
+ * @property {readonly string[]} origins
  */
 
-const [FIRST, SECOND, THIRD] = ["tacit-task-1", "tacit-task-2", "tacit-task-3"];
+const [FIRST, SECOND, THIRD, FOURTH] = [1, 2, 3, 4].map((each) => `tacit-task-${each}`);
 const KEYS = [
   "format",
   "name",
@@ -79,6 +85,7 @@ const KEYS = [
   "retention_days",
 ];
 const EXTENDABLE = "extendable"; // of the third format, before `UNCOVERED`
+const PROVIDER_KEY = "provider_key"; // of the fourth format, there
 const UNCOVERED = "uncovered"; // the last key, or left out
 const PARTS = ["the catalogue", "the set of people", "the rating scale"];
 const WHAT = "The task";
@@ -140,12 +147,14 @@ async function firstTask(document) {
     retentionDays: whole(known, "retention_days", WHAT),
     uncovered: uncoveredOf(known),
     growth: EXTENDABLE in known ? growthOf(known[EXTENDABLE], items.length) : null,
+    providerKey: providerKeyOf(known),
+    origins: provider === null ? [] : [provider],
   };
   return sound(task, flaws(task));
 }
 
 /**
- * Return the task of all lines, of which each extends the one before.
+ * Return the task of all lines, of which each extends or moves the one before.
  * @param {Task} first
  * @param {readonly import("./hashing.js").Bytes[]} lines
  * @returns {Promise<Task>}
@@ -157,8 +166,16 @@ async function withExtensions(first, lines) {
   const chain = [...first.chain];
   const items = [...first.items];
   const titles = first.titles === null ? null : [...first.titles];
+  const origins = [...first.origins];
   for (const line of lines) {
-    const added = extensionOf(decoded(line, WHAT), address, growth !== null);
+    const text = decoded(line, WHAT);
+    if (isMove(text)) {
+      origins.push(await successorOf(text, address, first.providerKey));
+      ancestors.push(address);
+      address = await addressOf(line);
+      continue;
+    }
+    const added = extensionOf(text, address, growth !== null);
     if ((added.titles === null) !== (titles === null)) {
       throw new DataError("The task is malformed: it must have titles of all items, or of none.");
     }
@@ -171,14 +188,21 @@ async function withExtensions(first, lines) {
     address = await addressOf(line);
     chain.push(address);
   }
-  const task = { ...first, address, ancestors, chain, items, titles, growth };
+  const task = { ...first, address, ancestors, chain, items, titles, growth, origins };
   return sound(task, [
     [
-      task.hidesPresence && growth === null,
+      task.hidesPresence && growth === null && chain.length > 1,
       "only a task of the plan rated, or one over slots written as extendable, can be extended",
     ],
     [task.provider === null, "a task that names no provider cannot be extended; write a new one"],
-    [lines.length > MOST_EXTENSIONS, `it must have at most ${MOST_EXTENSIONS} extensions`],
+    [
+      lines.length > MOST_EXTENSIONS,
+      `it must have at most ${MOST_EXTENSIONS} extensions and moves`,
+    ],
+    [
+      origins.some((each, k) => each === origins[k - 1]),
+      "a move must be to another origin than the present one",
+    ],
     ...flaws(task),
   ]);
 }
@@ -207,19 +231,6 @@ function linesOf(document) {
     start = end + 1;
   }
   return [...lines, document.slice(start)];
-}
-
-/**
- * Throw `CertificateError` for a task of another provider than the one at `origin`.
- * @param {Pick<Task, "provider">} task
- * @param {string} origin
- */
-export function refuseAnothers({ provider }, origin) {
-  if (provider === null || provider === origin) return;
-  throw new CertificateError(
-    `The provider of this task is ${provider}, but the task was received from ${origin}, ` +
-      "so the device sends nothing.",
-  );
 }
 
 /**
@@ -288,6 +299,10 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
       `the provider must be an origin, got '${rest.provider?.slice(0, 60)}'`,
     ],
     [
+      rest.providerKey !== null && (rest.provider === null || !isProviderKey(rest.providerKey)),
+      "a provider_key must be an odd modulus of 3072 bits in base64url, and requires a provider",
+    ],
+    [
       hidesPresence && plan !== "catalogue" && slots === null,
       `the plan must be rated, catalogue or sample:K, got '${plan.slice(0, 40)}'`,
     ],
@@ -334,13 +349,12 @@ function flaws({ name, plan, slots, items, titles, channels, scale, hidesPresenc
 function formed(value) {
   const object = typeof value === "object" && value !== null ? value : {};
   const format = "format" in object ? object.format : null;
-  if (format !== FIRST && format !== SECOND && format !== THIRD) {
-    throw new DataError(`The task's format is none of ${FIRST}, ${SECOND} and ${THIRD}.`);
-  }
+  if (![FIRST, SECOND, THIRD, FOURTH].some((each) => each === format))
+    throw new DataError(`The task's format is none of ${FIRST} to ${FOURTH}.`);
   const keys = format === FIRST ? KEYS.filter((key) => key !== "provider") : KEYS;
   const uncovered = Object.hasOwn(object, UNCOVERED) ? [UNCOVERED] : [];
-  const last = format === THIRD ? [EXTENDABLE, ...uncovered] : uncovered;
-  return fieldsInOrder(value, WHAT, [...keys, ...last]);
+  const terms = format === THIRD ? [EXTENDABLE] : format === FOURTH ? [PROVIDER_KEY] : [];
+  return fieldsInOrder(value, WHAT, [...keys, ...terms, ...uncovered]);
 }
 
 /**
@@ -376,4 +390,13 @@ function uncoveredOf(known) {
   throw new DataError(
     `${WHAT}'s uncovered must list some of ${PARTS.join(", ")}, in this order and each once.`,
   );
+}
+
+/**
+ * Return the key of the provider, which is among the terms of a tacit-task-3 or null there.
+ * @param {import("./strict.js").Fields} known with verified terms
+ */
+function providerKeyOf(known) {
+  if (PROVIDER_KEY in known) return typed(known, PROVIDER_KEY, "string", WHAT);
+  return EXTENDABLE in known ? Object(known[EXTENDABLE])[PROVIDER_KEY] : null;
 }

@@ -1,6 +1,7 @@
 /** Erasure requests: the keys with which a device has its reports erased by the provider. */
 
 import { hexadecimal, key } from "../documents/hashing.js";
+import { originOf } from "../answering/consent.js";
 import { erasureKey } from "../answering/pseudonym.js";
 
 /** @typedef {import("../store.js").Erasure} Erasure */
@@ -13,16 +14,17 @@ import { erasureKey } from "../answering/pseudonym.js";
  * @param {Rows} rows
  * @returns {Promise<Erasure[]>}
  */
-export async function erasuresOf({ owner: [owner], names, enrolment }) {
+export async function erasuresOf({ owner: [owner], left, names, enrolment }) {
   if (owner === undefined) return [];
   const secret = await key(owner.secret);
   const token = enrolment[0]?.token ?? null;
   /** @type {Erasure[]} */
   const found = [];
-  for (const { named, provider } of names) {
+  for (const { task, named, provider } of names) {
     if (provider === null) continue;
     const shown = hexadecimal(await erasureKey(secret, named, provider));
-    found.push({ task: named, key: shown, token });
+    const origin = originOf({ owner: [owner], left }, task);
+    found.push({ task: named, key: shown, token, origin });
   }
   return found;
 }

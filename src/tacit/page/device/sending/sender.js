@@ -1,9 +1,10 @@
 /** Sends pending erasures, then the outbox, unless a backoff is in progress. */
 
+import { originOf } from "../answering/consent.js";
 import { dueAgain } from "../answering/due.js";
 import { addressesOf, askToErase, FORGIVEN, pause, questionOf, send, uploads } from "./outbox.js";
 
-/** @typedef {Pick<import("./collector.js").Collector, "send" | "erase">} Uploads */
+/** @typedef {Pick<import("./collector.js").Collector, "send" | "erase" | "origin">} Uploads */
 /** @typedef {import("../client.js").SyncOutcome} SyncOutcome */
 /** The outcome of pending erasures.
  * @typedef {Pick<SyncOutcome, "erased" | "erasing" | "notes">} Asked */
@@ -34,7 +35,8 @@ export class Sender {
    * @returns {Promise<Asked>}
    */
   async erase() {
-    const { erasures, pause: pauses } = await this.#store.read();
+    const { erasures: all, pause: pauses } = await this.#store.read();
+    const erasures = all.filter(({ origin = null }) => this.#isHere(origin));
     const notes = /** @type {string[]} */ ([]);
     const asked = { erased: 0, erasing: erasures.length, notes };
     if (this.#tooEarly(pauses) !== null) return asked;
@@ -59,7 +61,8 @@ export class Sender {
    * @returns {Promise<SyncOutcome>}
    */
   async upload(asked) {
-    const { owner, left, outbox, enrolment, pause: pauses } = await this.#store.read();
+    const { owner, left, outbox: all, enrolment, pause: pauses } = await this.#store.read();
+    const outbox = all.filter(({ task }) => this.#isHere(originOf({ owner, left }, task)));
     const token = enrolment[0]?.token ?? null;
     const sent = {
       ...{ stored: 0, givenUp: 0, late: 0, waiting: outbox.length, refused: 0, refusal: null },
@@ -95,6 +98,15 @@ export class Sender {
   #tooEarly([pause]) {
     const [next, now] = [pause?.next ?? -Infinity, this.#clock()];
     return now < next && next < now + FORGIVEN ? next : null;
+  }
+
+  /**
+   * Return whether requests to an origin, null for any, go to this collector: a provider that moved
+   * has another one.
+   * @param {string | null} origin
+   */
+  #isHere(origin) {
+    return origin === null || origin === this.#collector.origin;
   }
 
   /** @param {import("./outbox.js").Sent} became */
