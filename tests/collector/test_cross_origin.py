@@ -1,8 +1,10 @@
 """Pages of listed origins may act as devices: browsers let them read responses, and no others."""
 
 import pytest
+from provider_keys import KEY
 
 from tacit.cli.collecting.collect import collect
+from tacit.collector.http.middleware import POLICY
 from tacit.errors import RequestError
 from tacit.wire.report import dumps, upload
 
@@ -88,3 +90,16 @@ def test_without_a_list_there_is_one_origin(ask, collector):
     response = client.get("/v1/tasks", headers={"origin": SITE})
     assert ALLOWED not in response.headers
     assert "vary" not in response.headers
+
+
+@pytest.mark.parametrize("successors", [(), (SITE,), (SITE, "https://last.example")])
+def test_the_page_of_a_provider_that_moved_may_send_to_successors(ask, collector, successors):
+    """A browser blocks other origins, by the policy with which it stored the page: by none."""
+    task = ask(provider="https://films.example", provider_key=KEY.public)
+    for successor in successors:
+        task = KEY.move(task, successor)
+    page = collector(task).get("/")
+    policy = page.headers["content-security-policy"]
+    connect = f"; connect-src 'self' {' '.join(successors)}" if successors else ""
+    assert policy == f"{POLICY['content-security-policy']}{connect}"
+    assert page.headers["cache-control"] == "no-store"

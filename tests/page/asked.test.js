@@ -162,3 +162,15 @@ test("by block: the terms say what is added, how much is paid, and that answers 
   assert.equal(enoughInWords(task, 20, 27), "Enough for 20 answers; this question takes 27.");
   assert.match(budgetInWords(task, "1", "23", 23), /are paid for, those on items added later too\. 23 is left\.$/);
 });
+
+test("the terms say that the provider can move, and from where it came", async () => {
+  const { task } = await example("extendable");
+  const [first = ""] = task.origins;
+  const keyed = { ...task, providerKey: "key" };
+  const who = (/** @type {import("../../src/tacit/page/device/documents/task.js").Task} */ one) =>
+    new Map(contractInWords(one, "films.example")).get("Who asks") ?? "";
+  assert.doesNotMatch(who(task), /move/);
+  assert.match(who(keyed), /The provider can move\. Nothing is sent to another address before you agree\.$/);
+  const moved = { ...keyed, origins: [first, "https://next.example"] };
+  assert.ok(who(moved).includes(`The provider moved here from ${first} and can move again.`));
+});

@@ -116,6 +116,21 @@ def serve_files() -> Iterator[Callable[[Path, int], None]]:
 
 
 @pytest.fixture
+def serve_tasks(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Serves tasks at a port, with a store of that port."""
+    opened: list[Server] = []
+
+    def served(port: int, task: Task, origins: Sequence[str] = ()) -> Server:
+        store = str(tmp_path / f"{port}.db")
+        opened.append(Server(application(store, [task], origins=origins), port))
+        return opened[-1]
+
+    yield served
+    for one in opened:
+        one.stop()
+
+
+@pytest.fixture
 def provider(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Provider]:
     """A provider of `question`; other plans and tokens by `indirect` parametrisation."""
     plan, mechanism, *tokens = getattr(request, "param", ("rated", "duchi"))

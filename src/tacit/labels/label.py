@@ -141,7 +141,7 @@ def of_task(task: Task, *, delta: str, found: tuple[AttackFigure, ...] = ()) -> 
         address=task.address,
         asked_by=task.provider,
         leaves=f"A device sends {task_guarantee(task).released}, drawn at random. True ratings "
-        f"stay on the device.{_extensions(task)}",
+        f"stay on the device.{_extensions(task)}{_moves(task)}",
         terms=tuple(_terms(task, delta)),
         unbounded=None if task.hides_presence else UNBOUNDED_TASK,
         keeping=Keeping(
@@ -165,6 +165,17 @@ def _extensions(task: Task) -> str:
         f"{added} The provider can add items, and nothing else: ratings of new items are reported "
         "in the same way and under the same name. A device refuses two different additions to one "
         "task. That different users get different additions is not prevented."
+    )
+
+
+def _moves(task: Task) -> str:
+    """Return sentences on the origins that the provider moved and may move to."""
+    if task.provider_key is None:
+        return ""
+    moved = f" It moved from {' to '.join(task.origins)}." if task.moves else ""
+    return (
+        f"{moved} The provider can move to another origin, which its signing key proves. A device "
+        "sends nothing there before its user agrees. It then continues with the same names."
     )
 
 

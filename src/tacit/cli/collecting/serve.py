@@ -135,9 +135,9 @@ def _task(folder: Path, url: str) -> "Task":
     if not path.exists():
         path.write_bytes(made_up_task(made_up_people(), url).document)
     task = loads(path.read_bytes())
-    if task.provider not in (None, url):
+    if task.origin not in (None, url):
         raise RequestError(
-            f"The provider of the task {path} is {task.provider}, not {url}; serve "
+            f"The provider of the task {path} is at {task.origin}, not {url}; serve "
             "at that address, or choose another --folder."
         )
     return task

@@ -8,6 +8,7 @@ import typer
 
 from tacit.cli import options, plugins
 from tacit.cli.collecting.extension import extend_task, growth, item_titles, require_extending
+from tacit.cli.collecting.moving import move_task, provider_key, require_moving
 from tacit.cli.options import Format
 from tacit.errors import RequestError
 
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 
 def task(
     context: typer.Context,
-    items: Annotated[
-        Path,
-        typer.Argument(
-            help="The catalogue: a table with columns item[,title], u.item, movies.dat .."
-        ),
-    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The task file to write.")],
+    items: Annotated[
+        Path | None,
+        typer.Argument(
+            help="The catalogue: a table with columns item[,title], u.item, movies.dat .. Required "
+            "without --successor."
+        ),
+    ] = None,
     epsilon: Annotated[
         str | None,
         typer.Option(
@@ -87,6 +89,21 @@ def task(
             "new items, once. Later ratings of them are not reported. [28]",
         ),
     ] = None,
+    successor: Annotated[
+        str | None,
+        typer.Option(
+            help="With --extend and --signing-key, and without a catalogue: the origin that the "
+            "provider moves to, as in https://cinema.example."
+        ),
+    ] = None,
+    signing_key: Annotated[
+        Path | None,
+        typer.Option(
+            help="The key file of the provider, which is written if it does not exist. A task that "
+            "is written with it can be moved to another origin later, a task without it cannot. "
+            "Requires the extra secure."
+        ),
+    ] = None,
     titles: Annotated[
         Path | None, typer.Option(help="File of item titles: u.item, movies.dat or movies.csv.")
     ] = None,
@@ -108,6 +125,10 @@ def task(
     device then reports each item once, a constant share of the new items, and never more than the
     limit, whose epsilon per user is on the label.
 
+    With --signing-key, a first task contains the public key of the provider. If the provider later
+    moves to another origin, --extend, --successor and the same key write the task that devices
+    follow. They verify the signature, and send to the successor once their user agrees.
+
     Examples:
 
         tacit task films.csv --provider https://films.example --epsilon 1,2,4 -o task.json
@@ -123,7 +144,19 @@ def task(
 
         tacit task films.csv --provider https://films.example --plan sample:200 --epsilon 2
         --extendable 6000 -o task.json
+
+        tacit task films.csv --provider https://films.example --epsilon 1 --signing-key films.pem
+        -o task.json
+
+        tacit task --extend task.json --successor https://cinema.example --signing-key films.pem
+        -o moved.json
     """
+    if successor is not None:
+        require_moving(options.typed_options(context))
+        move_task(extend, successor, signing_key, output)
+        return
+    if items is None:
+        raise typer.BadParameter("the catalogue is required, except with --successor")
     if extend is not None:
         require_extending(options.typed_options(context))
         extend_task(items, extend, titles, output, open_after)
@@ -134,7 +167,7 @@ def task(
     plan, epsilon = _terms(plan, epsilon, preset)
     from tacit.experiments.results import writable
 
-    writable(output)
+    writable(output, read=(items, signing_key))
 
     from tacit.collection import named_plans
     from tacit.scale import RatingScale
@@ -164,6 +197,7 @@ def task(
         retention_days=retention,
         uncovered=uncovered,
         growth=growth(plan, len(ids), extendable, renew, epoch),
+        provider_key=provider_key(signing_key),
     )
     output.write_bytes(document.document)
     options.notice(

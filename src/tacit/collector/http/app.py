@@ -65,7 +65,8 @@ def application(
         lifespan=lifespan,
         exception_handlers=EXCEPTION_HANDLERS,
     )
-    answering = Middleware(collector.upload, app)
+    successors = dict.fromkeys(move.successor for task in tasks for move in task.moves)
+    answering = Middleware(collector.upload, app, list(successors))
     return CrossOrigin(answering, origins) if origins else answering
 
 

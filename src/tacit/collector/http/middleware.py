@@ -1,7 +1,7 @@
 """Outermost layers of the collector: other origins, dispatch of uploads, and security headers."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 
 from starlette.datastructures import MutableHeaders
@@ -18,6 +18,8 @@ POLICY = {
     "cross-origin-resource-policy": "same-origin",
 }
 """Same origin only, no framing, no MIME sniffing."""
+CONNECT = "{}; connect-src 'self' {}"
+"""Content security policy of a page whose device sends to other origins, too."""
 
 
 PREFLIGHT_SECONDS = 7200
@@ -30,24 +32,31 @@ Upload = Callable[[str, Scope, Receive, Send], Awaitable[None]]
 
 
 class SecurityHeaders:
-    """Adds the headers of `POLICY` to all responses of `app`."""
+    """Adds the headers of `POLICY` to all responses of `app`.
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    `successors`: origins that the provider of a task has moved to, where the page may then send.
+    """
+
+    def __init__(self, app: ASGIApp, successors: Sequence[str] = ()) -> None:
+        self._app, self._policy = app, POLICY
+        if successors:
+            name = "content-security-policy"
+            self._policy = POLICY | {name: CONNECT.format(POLICY[name], " ".join(successors))}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_http = scope["type"] == "http"
-        await self._app(scope, receive, _with_policy(send) if is_http else send)
+        await self._app(scope, receive, _with_policy(send, self._policy) if is_http else send)
 
 
 class Middleware:
     """Dispatches uploads, the most frequent requests, without matching the other routes.
 
     `upload`: answers uploads. `rest`: answers all other requests, with the headers of `POLICY`.
+    `successors`: as in `SecurityHeaders`.
     """
 
-    def __init__(self, upload: Upload, rest: ASGIApp) -> None:
-        self._upload, self._rest = upload, SecurityHeaders(rest)
+    def __init__(self, upload: Upload, rest: ASGIApp, successors: Sequence[str] = ()) -> None:
+        self._upload, self._rest = upload, SecurityHeaders(rest, successors)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_post = scope["type"] == "http" and scope["method"] == "POST"
@@ -101,12 +110,15 @@ def _varying(send: Send) -> Send:
     return varied
 
 
-def _with_policy(send: Send) -> Send:
+def _with_policy(send: Send, policy: Mapping[str, str]) -> Send:
     async def policed(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in POLICY.items():
+            for name, value in policy.items():
                 headers.setdefault(name, value)
+            # A browser applies the policy with which it stored a page, also after a 304.
+            if headers.get("content-type", "").startswith("text/html"):
+                headers.setdefault("cache-control", "no-store")
         await send(message)
 
     return policed

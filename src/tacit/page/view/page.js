@@ -9,8 +9,10 @@ import { ledgerView } from "./ledger.js";
 import { nats } from "../device/answering/ledger.js";
 import { fetchModel } from "../device/recommending/published_model.js";
 import { fetchTask } from "../device/sending/first_task.js";
+import { successorFrom } from "../device/sending/moves.js";
 import { bestOf, recommendationsView } from "./recommendations.js";
 import { SoFarView } from "./sofar.js";
+import { hideMove, showMove } from "./moving.js";
 import { openDevice } from "./opening.js";
 import * as wireTask from "../device/documents/task.js";
 import { defineConsent } from "./consent/element.js";
@@ -50,6 +52,7 @@ class Page {
     this.client = client;
     this.collector = collector;
     this.task = task;
+    on("move-yes", () => this.#move());
     on("peek", async () => look("next"));
     on("sync", () => this.#try(() => this.client.sync()));
     on("export", async () => download(await this.client.export(), "tacit-device.json"));
@@ -61,6 +64,8 @@ class Page {
   /** Render the page. For a returning user the sent answers come first. */
   async show() {
     const { task } = this;
+    const successor = this.#successor;
+    if (successor !== null) return showMove(task, this.collector.origin, successor);
     this.#agreed = await this.client.updateTask(task);
     const rows = await this.client.read();
     const { levels, last } = historyOf(rows, task.question);
@@ -78,6 +83,22 @@ class Page {
     await this.refresh();
     await heard(async () => (this.#model = await fetchModel(this.collector, task)));
     await this.refresh();
+  }
+
+  /** Origin to which the provider moved, null if it did not or the user agreed to it. */
+  get #successor() {
+    return successorFrom(this.task, this.collector.origin);
+  }
+
+  /** Follow the provider, to whose move the user agreed. */
+  async #move() {
+    const { client, collector } = await openDevice(this.#successor ?? undefined);
+    this.task = await fetchTask(collector);
+    Object.assign(this, { client, collector });
+    hideMove();
+    await this.show();
+    find("rate-title", HTMLElement).focus();
+    await this.goOn();
   }
 
   /** @param {number} place @param {string | null} level */
@@ -107,6 +128,7 @@ class Page {
 
   /** Update all views from the device's data, except the catalogue. */
   async refresh() {
+    if (this.#successor !== null) return;
     const rows = await this.client.read();
     const { levels } = historyOf(rows, this.task.question);
     const best = await this.#recommend(levels);

@@ -9,7 +9,7 @@ import { BESIDES, CONTRACT, contractInWords, EXACTLY, LABEL } from "../words/con
  * @returns {HTMLElement}
  */
 export function contractView(task, place) {
-  const provider = task.provider ?? location.origin;
+  const provider = task.origins.at(-1) ?? location.origin;
   const parts = contractInWords(task, new URL(provider).host).map(([name, text]) =>
     make("div", {}, make("dt", {}, name), make("dd", {}, text)),
   );

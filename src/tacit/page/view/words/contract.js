@@ -116,12 +116,21 @@ export function contractInWords(task, host) {
  * State what the provider can change after consent.
  * @param {Task} task
  */
-function changesInWords({ hidesPresence, growth, provider, ancestors }) {
+function changesInWords({ hidesPresence, growth, provider, chain, providerKey, origins }) {
+  const moved = providerKey === null ? "" : ` ${movesInWords(origins)}`;
   if ((hidesPresence && growth === null) || provider === null)
-    return "The question cannot change after you agree.";
-  const added = ancestors.length - 1;
+    return `The question cannot change after you agree.${moved}`;
+  const added = chain.length - 1;
   const before = added === 0 ? "" : ` Items were added ${count(added, "time")} so far.`;
-  return `After you agree, items can be added to the question. Nothing else can change.${before}`;
+  const extended = "After you agree, items can be added to the question. Nothing else can change.";
+  return `${extended}${before}${moved}`;
+}
+
+/** @param {import("../../device/documents/task.js").Task["origins"]} origins */
+function movesInWords([first, ...moves]) {
+  const agree = "Nothing is sent to another address before you agree.";
+  if (moves.length === 0) return `The provider can move. ${agree}`;
+  return `The provider moved here from ${first} and can move again. ${agree}`;
 }
 
 /** @param {Task} task */

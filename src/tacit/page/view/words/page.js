@@ -50,6 +50,11 @@ export function placesInWords({ scale }) {
       "elsewhere are not erased, nor are answers to a question that did not name its provider.",
     keep: "Keep everything",
     wipe: "Erase",
+    move: "The provider has moved",
+    moves:
+      "Nothing is sent there unless you agree. If you do, all later answers go there, and so do " +
+      `requests to erase earlier ones. This device keeps ${yours}. Your pseudonym and the epsilon ` +
+      "that you have spent stay the same.",
   };
 }
 
@@ -86,6 +91,22 @@ export function foundInWords(many) {
 /** @param {string} title */
 export function clearInWords(title) {
   return `Clear the rating of ${title}`;
+}
+
+/**
+ * @param {string} origin of the provider until now
+ * @param {string} successor its origin from now on
+ */
+export function movedInWords(origin, successor) {
+  return (
+    `The provider of this page has moved from ${origin} to ${successor}. It signed this with the ` +
+    "key in its question, which this device has verified."
+  );
+}
+
+/** @param {string} successor origin */
+export function moveInWords(successor) {
+  return `Send to ${successor} from now on`;
 }
 
 /** @param {string} title of the first recommendation */
