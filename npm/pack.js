@@ -2,10 +2,10 @@
  * Packs the page's device as packages for npm: `node npm/pack.js INTO`.
  *
  * `tacit-device` contains all modules but those of shuffled tasks, `tacit-device-shuffled` contains
- * these and what they import. Comments are left out of the modules, and of the declarations of
- * modules that the index does not export: editors show those of exported declarations, without the
- * types that the declaration has. npm and the compiler are those of this repository. Nothing is
- * fetched or published.
+ * these and what they import. Comments and spaces are left out of the modules, whose names stay as
+ * they are. Comments are left out of the declarations of modules that the index does not export:
+ * editors show those of exported declarations, without the types that the declaration has. npm,
+ * the compiler and esbuild are those of this repository. Nothing is fetched or published.
  */
 
 import { execFileSync } from "node:child_process";
@@ -17,6 +17,7 @@ const HERE = import.meta.dirname;
 const ROOT = dirname(HERE);
 const NPM = join(dirname(process.execPath), "../lib/node_modules/npm/bin/npm-cli.js");
 const COMPILER = join(ROOT, "tests/page/node_modules/typescript/bin/tsc");
+const ESBUILD = join(ROOT, "tests/page/node_modules/esbuild/bin/esbuild");
 const COMMENT = /\/\*.*?\*\//gs;
 const TAG = /\n *\* @(?:param|returns|template|type)\b[^@]*?(?=\n *\* @|\n? *\*\/)/gs;
 const TYPEDEF = /\/\*\*((?:(?!\*\/).)*?)@typedef (.*?)\*\/\n/gs;
@@ -49,6 +50,9 @@ function fill(folder, part) {
     else if (isTyped)
       writeFileSync(path, name === index || exported.has(name) ? documented(path) : uncommented(path));
   }
+  const all = globSync("**/*.js", { cwd: folder }).map((name) => join(folder, name));
+  const same = ["--format=esm", "--target=esnext", `--outbase=${folder}`, `--outdir=${folder}`];
+  run(ESBUILD, ...all, "--minify-whitespace", "--allow-overwrite", "--log-level=error", ...same);
   for (const name of ["package.json", "README.md"])
     cpSync(join(HERE, part, name), join(folder, name));
   cpSync(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
