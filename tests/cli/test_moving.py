@@ -5,7 +5,7 @@ import json
 import pytest
 from provider_keys import OTHER
 
-from tacit.publishing.signing_key import SigningKey
+from tacit.publishing.provider_key import ProviderKey
 from tacit.wire.tasks.loading import loads
 
 FILMS, NEXT = "https://films.example", "https://next.example"
@@ -44,7 +44,7 @@ def test_a_task_is_moved_with_its_key(first, move, run, tmp_path, plan):
     assert "a new signing key. Keep it off the server" in said
     assert (tmp_path / "films.pem").stat().st_mode & 0o777 == 0o600
     task = read(tmp_path / "task.json")
-    assert task.provider_key == SigningKey.load(tmp_path / "films.pem").public
+    assert task.provider_key == ProviderKey.load(tmp_path / "films.pem").public
     assert (tmp_path / "task.json").read_text().count("PRIVATE") == 0
     status, _, said = move(NEXT)
     moved = read(tmp_path / "moved.json")

@@ -4,7 +4,7 @@ from hashlib import sha256
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tacit.publishing.signing_key import SigningKey
+from tacit.publishing.provider_key import ProviderKey
 from tacit.wire.tasks.moves import SIZE, base64url
 
 PRIMES = (
@@ -41,7 +41,7 @@ def _key(p, q):
     d = pow(65537, -1, (p - 1) * (q - 1))
     crt = (rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q))
     public = rsa.RSAPublicNumbers(65537, p * q)
-    return SigningKey(rsa.RSAPrivateNumbers(p, q, d, *crt, public).private_key())
+    return ProviderKey(rsa.RSAPrivateNumbers(p, q, d, *crt, public).private_key())
 
 
 KEY, OTHER = (_key(*primes) for primes in PRIMES)

@@ -15,13 +15,13 @@ def provider_key(signing_key: Path | None) -> str | None:
 
     None without --signing-key.
     """
-    from tacit.publishing.signing_key import SigningKey
+    from tacit.publishing.provider_key import ProviderKey
 
     if signing_key is None:
         return None
     if signing_key.exists():
-        return SigningKey.load(signing_key).public
-    key = SigningKey.generate()
+        return ProviderKey.load(signing_key).public
+    key = ProviderKey.generate()
     key.save(signing_key)
     options.notice(
         f"{signing_key}: a new signing key. Keep it off the server, with a backup. Only with it "
@@ -52,7 +52,7 @@ def move_task(extend: Path | None, successor: str, signing_key: Path | None, out
     `extend` and `signing_key`: None only if `require_moving` raises.
     """
     from tacit.experiments.results import writable
-    from tacit.publishing.signing_key import SigningKey
+    from tacit.publishing.provider_key import ProviderKey
     from tacit.wire.origin import FORM
     from tacit.wire.tasks.loading import loads
     from tacit.wire.tasks.moves import is_successor
@@ -65,7 +65,7 @@ def move_task(extend: Path | None, successor: str, signing_key: Path | None, out
     if not signing_key.exists():
         raise RequestError(f"{signing_key} does not exist; name the key file of the first task.")
     before = loads(extend.read_bytes())
-    task = SigningKey.load(signing_key).move(before, successor)
+    task = ProviderKey.load(signing_key).move(before, successor)
     output.write_bytes(task.document)
     options.notice(
         f"{output}: from {before.origin} to {successor}. Serve it at both. Address {task.address}"

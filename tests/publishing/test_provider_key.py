@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 from provider_keys import KEY
 
 from tacit.errors import DataError, RequestError
-from tacit.publishing.signing_key import SigningKey
+from tacit.publishing.provider_key import ProviderKey
 from tacit.wire.tasks.moves import is_provider_key
 
 
@@ -22,7 +22,7 @@ def test_a_saved_key_signs_as_before_and_is_for_its_owner_alone(tmp_path):
     path = tmp_path / "films.pem"
     KEY.save(path)
     assert path.stat().st_mode & 0o777 == 0o600
-    again = SigningKey.load(path)
+    again = ProviderKey.load(path)
     assert again.public == KEY.public
     assert again._sign(b"move") == KEY._sign(b"move")
     content = path.read_bytes()
@@ -35,7 +35,7 @@ def test_a_saved_key_signs_as_before_and_is_for_its_owner_alone(tmp_path):
 
 
 def test_a_new_key_is_another_one():
-    one, other = SigningKey.generate(), SigningKey.generate()
+    one, other = ProviderKey.generate(), ProviderKey.generate()
     assert is_provider_key(one.public)
     assert len({one.public, other.public, KEY.public}) == 3
     assert one.private.private_numbers().public_numbers.e == 65537
@@ -57,12 +57,12 @@ def test_other_files_are_refused_without_their_content(tmp_path, content):
     path = tmp_path / "key"
     path.write_bytes(content)
     with pytest.raises(DataError, match="is not a signing key") as refused:
-        SigningKey.load(path)
+        ProviderKey.load(path)
     assert "PRIVATE" not in str(refused.value)
 
 
 def test_without_cryptography_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
-    for attempt in (SigningKey.generate, lambda: SigningKey.load(tmp_path / "key")):
+    for attempt in (ProviderKey.generate, lambda: ProviderKey.load(tmp_path / "key")):
         with pytest.raises(RequestError, match=r"tacit-recommender\[secure\]"):
             attempt()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class SigningKey:
+class ProviderKey:
     """RSA key of 3072 bits with the exponent 65537."""
 
     private: "RSAPrivateKey"
@@ -75,7 +75,7 @@ class SigningKey:
             os.fsync(opened.fileno())
 
     def __repr__(self) -> str:
-        return f"<SigningKey: {self.public[:12]}>"
+        return f"<ProviderKey: {self.public[:12]}>"
 
     @property
     def public(self) -> str:
