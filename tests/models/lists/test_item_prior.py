@@ -15,9 +15,10 @@ from tacit.collection.plans import Catalogue
 from tacit.errors import RequestError
 from tacit.models.evidence.item_features import item_features, item_similarity
 from tacit.models.evidence.tuning import Tuning
-from tacit.models.lists import EASE, interactions
+from tacit.models.lists import EASE, ease_from_reports, interactions
 from tacit.models.lists.co_occurrence import CoOccurrence
 from tacit.models.lists.ease_from_reports import shrunk
+from tacit.models.lists.ease_solution import retained
 from tacit.models.lists.shrinkage import Blend
 from tacit.scale import RatingScale
 
@@ -121,6 +122,19 @@ def test_lists_of_few_users_are_better_with_features(few, epsilon):
     plain, better = fit("ease", data), fit("ease", data, item_table=genres(KIND))
     assert better.tuning.prior > 0
     assert hits(better, few) > hits(plain, few) + 0.03
+
+
+def test_a_search_ends_if_held_out_users_lose_by_all_weights():
+    """Items that go together among the users of a fit, and apart among those held out."""
+    diagonal = 40 * np.eye(ITEMS)
+    known = CoOccurrence(diagonal + 30, edge=1.0, people=USERS, variance=0.0)
+    held = CoOccurrence(diagonal - 5, edge=1.0, people=USERS, variance=0.0)
+    ids = world(np.ones((1, ITEMS))).item_ids
+    similarity = item_similarity(item_features(genres(KIND), ids), ITEMS)
+    choice = ease_from_reports._chosen(known, held, similarity)
+    assert choice.loss > held.counts.sum()
+    assert retained(least=5.0, without=4.0) == 5
+    assert retained(least=4.0, without=5.0) == pytest.approx(4.01)
 
 
 def test_a_ridge_leaves_no_weight_to_choose():

@@ -162,8 +162,11 @@ def smallest_step(loss: Callable[[int], float], without: float) -> tuple[float, 
 
 
 def retained(least: float, without: float) -> float:
-    """Return the largest loss that retains 99 % of the gain of the least one over B = 0."""
-    return least + (1 - RETAINED) * (without - least)
+    """Return the largest loss that retains 99 % of the gain of the least one over B = 0.
+
+    If every loss exceeds that of B = 0, `without`, nothing is gained, and it is the least one.
+    """
+    return least + (1 - RETAINED) * max(without - least, 0.0)
 
 
 def _lowest(loss: Callable[[int], float]) -> int:
