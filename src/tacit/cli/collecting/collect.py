@@ -120,13 +120,13 @@ def collect(
             "'tacit-recommender[collector]'."
         ) from None
 
-    logs.configure(log_json)
     tasks = [loads(path.read_bytes()) for path in task]
     enrolment = None
     if tokens is not None:
         enrolment = Enrolment(token_source(tokens, tasks[0].provider), most, most_people)
     published = None if publish is None else PublishedModels(publish)
     signing = Signing(sign, enrolment, time.time) if sign and enrolment else None
+    logs.configure(log_json)
     # Fail on a store that cannot be opened before the server starts.
     held = opened(db, tasks, enrolment, keys=token_keys, confirmed=confirm_clock, patience=wait)
     listener = listening(host, port)
