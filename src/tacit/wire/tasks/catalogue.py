@@ -8,6 +8,7 @@ index.
 """
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -53,6 +54,18 @@ def titles_of(value: Any, what: str) -> tuple[str, ...] | None:
     if value is None:
         return None
     return strict.listed(value, "titles", strict.text, what, MOST_ITEMS)
+
+
+def catalogue_flaws(
+    items: Sequence[int | str], titles: Sequence[str] | None
+) -> Iterator[tuple[bool, str]]:
+    """Yield what a catalogue must not be, with a sentence. `titles`: by index, if any."""
+    n = len(items)
+    yield not 0 < n <= MOST_ITEMS, f"the catalogue must have 1 to {MOST_ITEMS} items, got {n}"
+    yield not all(map(is_item_id, items)), ITEM_ID_FORM
+    yield len(set(map(str, items))) != n, "an item id occurs twice"
+    yield len(set(map(type, items))) > 1, "item ids must be all numbers or all strings"
+    yield titles is not None and len(titles) != n, "it must have one title per item"
 
 
 class BlockTerms(NamedTuple):

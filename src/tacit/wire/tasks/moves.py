@@ -14,8 +14,10 @@ It parses no padding, which is where forgeries for such signatures begin (CVE-20
 import json
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from hmac import compare_digest
+from itertools import pairwise
 from typing import NamedTuple
 
 from tacit.errors import CertificateError, DataError
@@ -111,6 +113,28 @@ def load_move(line: bytes, parent: str, key: str | None, longest: int) -> Move:
             f"The move to {move.successor} is not signed with the key of the provider."
         )
     return move
+
+
+def move_flaws(
+    provider: str | None, key: str | None, moves: Sequence[Move]
+) -> Iterator[tuple[bool, str]]:
+    """Yield what moves of a task must not be, with a sentence.
+
+    `provider`: the first origin, `key`: of the provider; None if the task names none.
+    """
+    yield (
+        key is not None and (provider is None or not is_provider_key(key)),
+        "a provider_key must be an odd modulus of 3072 bits in base64url, and requires a provider",
+    )
+    yield (
+        key is None and len(moves) > 0,
+        "its provider cannot move, because it has no provider_key",
+    )
+    origins = (provider, *(move.successor for move in moves))
+    yield (
+        any(before == after for before, after in pairwise(origins)),
+        "a move must be to another origin than the present one",
+    )
 
 
 def _json(fields: dict[str, str]) -> bytes:

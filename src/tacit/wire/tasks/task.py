@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 from tacit.channels.table import Channel
@@ -23,16 +22,14 @@ from tacit.wire.origin import FORM, is_origin
 from tacit.wire.strict import ENDS
 from tacit.wire.tasks.blocks import ASK, Growth
 from tacit.wire.tasks.catalogue import (
-    ITEM_ID_FORM,
     MOST_EXTENSIONS,
-    MOST_ITEMS,
     AddedItems,
     BlockTerms,
     Lineage,
     address_of,
-    is_item_id,
+    catalogue_flaws,
 )
-from tacit.wire.tasks.moves import Move, is_provider_key
+from tacit.wire.tasks.moves import Move, move_flaws
 
 _REST = (
     "scale", "plan", "items", "titles", "channels",
@@ -316,7 +313,6 @@ class Task:
         times = (self.start, self.epoch_seconds, self.window, self.retention_days)
         yield any(abs(time) >= ENDS for time in times), "times must be below 2^53 in magnitude"
         slotted = self.plan == "catalogue" or self.slots is not None
-        n, titles = len(self.items), self.titles
         yield from (
             (
                 not 0 < len(self.name) <= 200,
@@ -335,11 +331,7 @@ class Task:
                 "for implicit feedback, the plan rated would protect nothing; use catalogue or "
                 "sample:K",
             ),
-            (not 0 < n <= MOST_ITEMS, f"the catalogue must have 1 to {MOST_ITEMS} items, got {n}"),
-            (not all(map(is_item_id, self.items)), ITEM_ID_FORM),
-            (len(set(map(str, self.items))) != n, "an item id occurs twice"),
-            (len(set(map(type, self.items))) > 1, "item ids must be all numbers or all strings"),
-            (titles is not None and len(titles) != n, "it must have one title per item"),
+            *catalogue_flaws(self.items, self.titles),
             (
                 self.cells > MOST_CELLS,
                 f"a report must have at most {MOST_CELLS} cells, got {self.cells}",
@@ -378,7 +370,7 @@ class Task:
         )
         if self.growth is not None:
             yield from self._flaws_of_growth(self.growth)
-        yield from self._flaws_of_moves()
+        yield from move_flaws(self.provider, self.provider_key, self.moves)
         yield from self._flaws_of_extension()
 
     def _flaws_of_growth(self, growth: Growth) -> Iterator[tuple[bool, str]]:
@@ -388,24 +380,6 @@ class Task:
         )
         yield growth.blocks[-1].end != len(self.items), "its blocks must contain all items"
         yield from growth.flaws(self.slots)
-
-    def _flaws_of_moves(self) -> Iterator[tuple[bool, str]]:
-        key = self.provider_key
-        yield from (
-            (
-                key is not None and (self.provider is None or not is_provider_key(key)),
-                "a provider_key must be an odd modulus of 3072 bits in base64url, and requires a "
-                "provider",
-            ),
-            (
-                key is None and len(self.moves) > 0,
-                "its provider cannot move, because it has no provider_key",
-            ),
-            (
-                any(before == after for before, after in pairwise(self.origins)),
-                "a move must be to another origin than the present one",
-            ),
-        )
 
     def _flaws_of_extension(self) -> Iterator[tuple[bool, str]]:
         if self.lineage is None:
