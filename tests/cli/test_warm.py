@@ -125,6 +125,32 @@ def test_exposure_of_a_warm_rating_model_reuses_its_search(fit, tmp_path):
     assert load(tmp_path / "model").exposure.tuning == last.tuning is not None
 
 
+def test_a_model_in_closed_form_is_computed_again_and_its_exposure_is_warm(fit, tmp_path):
+    fit.store(0, 1800)
+    assert fit("--model", "bias")[0] == 0
+    last = load(tmp_path / "model").exposure
+    fit.store(1800, 2000)
+    status, _, message = fit("--warm", tmp_path / "model")
+    assert (status, "bias from 2,000 rows" in message) == (0, True)
+    assert "bias is computed from all reports each time, and only its exposure is warm" in message
+    warm = load(tmp_path / "model")
+    assert warm.exposure.tuning == last.tuning is not None
+    assert fit("--model", "bias")[0] == 0
+    assert np.array_equal(load(tmp_path / "model").items, warm.items)
+
+
+def test_popularity_is_computed_again(fit, tmp_path):
+    fit.store(0, 1800)
+    assert fit("--model", "popularity")[0] == 0
+    fit.store(1800, 2000)
+    status, _, message = fit("--warm", tmp_path / "model")
+    assert (status, "popularity from 2,000 rows" in message) == (0, True)
+    assert "popularity is computed from all reports each time." in message
+    warm = load(tmp_path / "model").popularity
+    assert fit("--model", "popularity")[0] == 0
+    assert load(tmp_path / "model").popularity == warm
+
+
 def test_a_check_starts_from_the_last_check(fit, task, reports, tmp_path):
     fit.store(0, 1800)
     published = ("--publish", tmp_path / "models", "--force")
@@ -161,8 +187,11 @@ def test_a_check_never_starts_from_a_model_of_the_reports_that_it_holds_out(repo
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--model", "bias"), "bias does not support --warm: it is fitted from scratch"),
-        (("--model", "popularity"), "popularity does not support --warm"),
+        (
+            ("--model", "completion"),
+            "completion does not support --warm: it is fitted from scratch",
+        ),
+        (("--model", "bias"), "bias requires a model of that kind, got mf"),
         (("--model", "ease"), "ease requires a model of that kind, got mf"),
         (("--model", "mf-plain"), "requires a model of that kind, got mf"),
         (("--factors", "4"), "--warm excludes --factors"),

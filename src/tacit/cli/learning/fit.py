@@ -114,7 +114,8 @@ def fit(
         Path | None,
         typer.Option(
             help="A model of fewer reports to start from, such as that of the last fit: mf, "
-            "channel-mf, ease or graph-filter."
+            "channel-mf, ease or graph-filter. Models in closed form, such as bias, are computed "
+            "again."
         ),
     ] = None,
     without_exposure: Annotated[
@@ -236,7 +237,7 @@ def fit(
     promised, gain = None, None
     chosen = learner(model, mode)
     if start is not None:
-        require_warm(chosen, options.typed_options(context), from_reports=from_reports)
+        require_warm(chosen, start, options.typed_options(context), from_reports=from_reports)
     require_options([chosen], list(settings))
     settings |= parsed_settings([chosen], changed)
     with learning(model, engine, master, state) as there, share("fitting") as advance:
@@ -246,11 +247,13 @@ def fit(
             )
         else:
             promised, source = _sent(source, plan, channel, epsilon)
-            begin = start.settings(source) if start and isinstance(source, Reports) else {}
+            holds = start and isinstance(source, Reports) and start.holds_for(source)
+            last = start if holds else None
+            begin = last.settings(chosen) if last else {}
             fitted = chosen.fit(source, rng=seed, advance=advance, **settings, **there, **begin)
-            if start and begin:
-                start.notice_of_search(fitted)
-            known = start.exposure if start and begin else None
+            if last:
+                last.notice_of_search(fitted)
+            known = last.exposure if last else None
             if not without_exposure:
                 fitted = with_exposure(fitted, source, rng=seed, warm=known)
         if publishing is not None and isinstance(source, Reports):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 START, MEASURED = "warm", "measured"
 """Endings of the files next to a model: the start of a top-N model, and the measured model."""
+CLOSED_FORM = ("global-mean", "item-mean", "bias", "popularity")
+"""Models that take no longer to compute than their reports take to read."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,11 @@ class WarmModel:
         """Name of the model, None if its start is not saved."""
         return None if self.model is None else self.model.model
 
-    def settings(self, reports: "Reports") -> dict[str, Any]:
-        """Return the settings of a fit that starts from the model.
+    def holds_for(self, reports: "Reports") -> bool:
+        """Return whether a fit may start from the model.
 
-        Empty, with a notice, if users of the model have no reports any more: a model that starts
-        from theirs would still depend on deleted reports. Empty, with a notice, also without the
+        It may not, with a notice, if users of the model have no reports any more: a model that
+        starts from theirs would still depend on deleted reports. Nor, with a notice, without the
         start of a top-N model.
         """
         from tacit.models.evidence.warm_start import lost_users
@@ -47,14 +49,18 @@ class WarmModel:
                 f"{self.path} was saved without {start}, which has what its search chose, so the "
                 "model is fitted from scratch."
             )
-            return {}
+            return False
         if lost := lost_users(self.model, reports.user_ids):
             options.notice(
                 f"{lost:,} users of {self.path} have no reports any more, deleted or expired, so "
                 "the model is fitted from scratch."
             )
-            return {}
-        return {"warm": self.model}
+            return False
+        return True
+
+    def settings(self, learner: "Learner") -> dict[str, Any]:
+        """Return the settings of a fit that starts from the model, none for one in closed form."""
+        return {"warm": self.model} if "warm" in learner.options else {}
 
     @property
     def exposure(self) -> "FittedLists | None":
@@ -95,18 +101,25 @@ def save_start(fitted: object, output: Path, learner: "Learner") -> None:
     """
     from tacit.models import FittedLists
 
-    if isinstance(fitted, FittedLists) and "warm" in learner.options:
+    if isinstance(fitted, FittedLists) and supports_warm(learner):
         fitted.without_reports().save(_file_next_to(output, START))
 
 
-def require_warm(learner: "Learner", typed: dict[str, str], *, from_reports: bool) -> None:
-    """Raise `RequestError` where --warm does not apply.
+def supports_warm(learner: "Learner") -> bool:
+    """Return whether --warm applies to a learner."""
+    return "warm" in learner.options or learner.name in CLOSED_FORM
+
+
+def require_warm(
+    learner: "Learner", start: WarmModel, typed: dict[str, str], *, from_reports: bool
+) -> None:
+    """Raise `RequestError` where --warm does not apply. Prints a notice for a closed form.
 
     `typed`: options on the command line, as `options.typed_options` returns them.
     """
     from tacit.learners.settings import having
 
-    if "warm" not in learner.options:
+    if not supports_warm(learner):
         reason = (
             "its guarantee holds for fits from scratch"
             if learner.is_trainer
@@ -114,7 +127,17 @@ def require_warm(learner: "Learner", typed: dict[str, str], *, from_reports: boo
         )
         raise RequestError(
             f"{learner.name} does not support --warm: {reason}. Leave it out, or choose from "
-            f"{', '.join(having('warm'))}."
+            f"{', '.join([*CLOSED_FORM, *having('warm')])}."
+        )
+    if learner.name in CLOSED_FORM:
+        if start.name not in (None, learner.name):
+            raise RequestError(
+                f"A warm start of {learner.name} requires a model of that kind, got {start.name}; "
+                "fit without --warm."
+            )
+        options.notice(
+            f"{learner.name} is computed from all reports each time"
+            + (", and only its exposure is warm." if learner.predicts else ".")
         )
     if not from_reports:
         raise RequestError("--warm requires reports: a file of reports, or --db.")
@@ -139,7 +162,8 @@ def measured_fit(
     def fitted(part: "Reports") -> Any:
         last = warm and _file_next_to(warm.path, MEASURED)
         known = warm_model(last if last is not None and last.is_file() else None)
-        model = fit(part, **({} if known is None else known.settings(part)))
+        holds = known is not None and known.holds_for(part)
+        model = fit(part, **(known.settings(learner) if known and holds else {}))
         if "warm" in learner.options and isinstance(model, Fitted | FittedLists):
             start = model.without_reports() if isinstance(model, FittedLists) else model
             start.save(_file_next_to(output, MEASURED))
