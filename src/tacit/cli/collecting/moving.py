@@ -24,8 +24,8 @@ def provider_key(signing_key: Path | None) -> str | None:
     key = ProviderKey.generate()
     key.save(signing_key)
     options.notice(
-        f"{signing_key}: a new signing key. Keep it off the server, with a backup. Only with it "
-        "can the devices of this task move to another origin, and it can move them in any hands."
+        f"{signing_key}: a new signing key. Keep it off the server, with a backup. A move of this "
+        "task to another origin requires it, and anyone who has it can move the devices."
     )
     return key.public
 
