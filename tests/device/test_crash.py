@@ -162,7 +162,7 @@ def former(store, document):
             INSERT INTO old SELECT number, question, provider, x'{document.hex()}' FROM task;
             DROP TABLE task; ALTER TABLE old RENAME TO task; DROP TABLE erasure;
             DROP TABLE block; DROP TABLE chain;
-            DROP TABLE shuffled; DROP TABLE register;
+            DROP TABLE shuffled; DROP TABLE register; DROP TABLE token;
             PRAGMA user_version = {FORMER}; COMMIT;""")
     db.close()
 

@@ -43,10 +43,10 @@ def defect(monkeypatch):
     """One bundle with an unexpected failure, and a short queue."""
     add = Shuffler.add
 
-    async def defective(self, writer, task, identity, bundle):
-        if bundle == DEFECT:
+    async def defective(self, writer, task, identity, *sent):
+        if sent[0] == DEFECT:
             raise ZeroDivisionError
-        return await add(self, writer, task, identity, bundle)
+        return await add(self, writer, task, identity, *sent)
 
     monkeypatch.setattr(Shuffler, "add", defective)
     monkeypatch.setattr(app, "MOST_WAITING", 2)
