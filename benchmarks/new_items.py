@@ -2,12 +2,13 @@
 
     python benchmarks/new_items.py ratings.parquet movies.csv --slots 800 --epsilon 3
 
-Items come in the week of their first rating, and users in that of theirs, by the column
-`timestamp` in Unix seconds. A device answers each item once: a day after its user came, or 28 days
-after the week of the item. Later ratings are not reported. In the one task all ratings are
-reported. A fifth of the ratings of items of weeks 1 to 40 is held out, and predicted on devices,
-which have all other ratings. RMSE is of channel-mf with features of items, against means by these
-features. NDCG@20 is of lists of the new items alone, by ease, against their popularity by features.
+Items come in the week of their first rating, and users in that of theirs, by the column `timestamp`
+in Unix seconds. A device answers each item once: `--wait` days after its user came, or 28 days
+after the week of the item, whichever is later. Later ratings are not reported. In the one task all
+ratings are reported. A fifth of the ratings of items of weeks 1 to 40 is held out, and predicted on
+devices, which have all other ratings. RMSE is of channel-mf with features of items, against means
+by these features. NDCG@20 is of lists of the new items alone, by ease, against their popularity by
+features.
 """
 
 import argparse
@@ -52,8 +53,11 @@ class Split(NamedTuple):
     week: Values
 
 
-def split(path: Path, seed: int) -> Split:
-    """Return the ratings of users and items of the first weeks."""
+def split(path: Path, seed: int, wait: int) -> Split:
+    """Return the ratings of users and items of the first weeks.
+
+    `wait`: days from the first rating of a user to the first answer of the device.
+    """
     frame = pl.read_parquet(path).select("user", "item", "rating", "timestamp")
     frame = frame.with_columns(time=pl.col("timestamp") - pl.col("timestamp").min())
     first = pl.col("time").min()
@@ -62,7 +66,7 @@ def split(path: Path, seed: int) -> Split:
         (pl.col("time") < END * WEEK) & (pl.col("week") <= LAST) & (pl.col("joined") < END * WEEK)
     )
     opened = pl.when(pl.col("week") > 0).then((pl.col("week") + 1) * WEEK + DELAY).otherwise(0)
-    answer = pl.max_horizontal(pl.col("joined") + DAY, opened)
+    answer = pl.max_horizontal(pl.col("joined") + wait * DAY, opened)
     frame = frame.with_columns(is_answered=pl.col("time") <= answer)
     data = from_frame(frame.select("user", "item", "rating"), scale="1:5:1")
     week = np.zeros(data.n_items, np.int64)
@@ -148,9 +152,11 @@ def main() -> None:
     parser.add_argument("items")
     parser.add_argument("--slots", type=int, default=800, help="queried items per user on average")
     parser.add_argument("--epsilon", default="3", help="nats per slot")
+    parser.add_argument("--wait", type=int, default=1, help="days from first rating to answers")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    table, parts = described(asked.items, ["genres", "year"]), split(asked.data, asked.seed)
+    table = described(asked.items, ["genres", "year"])
+    parts = split(asked.data, asked.seed, asked.wait)
     channel = choose_channel(epsilon=asked.epsilon, scale=parts.own.scale, missing=True)[1]
     plan = Sample(channel, asked.slots)
     answered = parts.own.where(parts.answered)
