@@ -122,6 +122,23 @@ class Shuffling:
         wait_until(lambda: task.address in self.register().closed)
         return self.register().closed[task.address]
 
+    def crash(self, task, patched, owner, step, *, after):
+        """Close a task in a process that ends before or after a step, and start the next one."""
+        usual, reached = getattr(owner, step), []
+
+        def dying(*arguments):
+            reached.append(step)
+            if after:
+                usual(*arguments)
+            raise RuntimeError("killed")
+
+        patched.setattr(owner, step, dying)
+        self.clock.now = task.closes
+        wait_until(lambda: reached)
+        self.stop()
+        patched.undo()
+        self.start()
+
     def register(self):
         return register.loads(self.client.get("/v1/register").content)
 

@@ -36,17 +36,24 @@ def rate(page: Page, place: int, level: str) -> None:
     control.get_by_role("radio", name=level, exact=True).click()
 
 
-def test_a_device_follows_only_after_its_user_agreed(serve_tasks, visit, asked) -> None:
-    old, new = free_port(), free_port()
-    origin, successor = (f"http://127.0.0.1:{port}" for port in (old, new))
+def answered(serve_tasks, visit, port):
+    """A task with a key at a port, which a user has answered there. Nothing serves it any more."""
+    origin = f"http://127.0.0.1:{port}"
     first = replace(question(), provider=origin, provider_key=KEY.public)
-    before = serve_tasks(old, first)
+    before = serve_tasks(port, first)
     page = visit(origin)
     rate(page, 0, "4")
     agree(page)
     expect(page.locator("#status")).to_contain_text("sent and stored")
     page.close()
     before.stop()
+    return first
+
+
+def test_a_device_follows_only_after_its_user_agreed(serve_tasks, visit, asked) -> None:
+    old, new = free_port(), free_port()
+    origin, successor = (f"http://127.0.0.1:{port}" for port in (old, new))
+    first = answered(serve_tasks, visit, old)
 
     moved = KEY.move(first, successor)
     serve_tasks(old, moved)
@@ -84,14 +91,7 @@ def test_before_agreeing_the_data_can_be_erased(serve_tasks, visit, asked) -> No
     """The request goes where the reports went."""
     old = free_port()
     origin = f"http://127.0.0.1:{old}"
-    first = replace(question(), provider=origin, provider_key=KEY.public)
-    before = serve_tasks(old, first)
-    page = visit(origin)
-    rate(page, 0, "4")
-    agree(page)
-    expect(page.locator("#status")).to_contain_text("sent and stored")
-    page.close()
-    before.stop()
+    first = answered(serve_tasks, visit, old)
     serve_tasks(old, KEY.move(first, "https://next.example"))
     page = visit(origin)
     erase(page)

@@ -270,20 +270,8 @@ def test_a_crash_at_any_step_loses_nothing(shuffling, monkeypatch, owner, step, 
     shuffling.start(TASK)
     for person in range(people):
         shuffling.send(TASK, bundle(person), person=person)
-    usual, reached = getattr(owner, step), []
-
-    def dying(*arguments):
-        reached.append(step)
-        if after:
-            usual(*arguments)
-        raise RuntimeError("killed")
-
     with monkeypatch.context() as patched:
-        patched.setattr(owner, step, dying)
-        shuffling.clock.now = TASK.closes
-        wait_until(lambda: reached)
-        shuffling.stop()
-    shuffling.start()
+        shuffling.crash(TASK, patched, owner, step, after=after)
     result = shuffling.close(TASK)
     assert result.bundles == people
     response = shuffling.provider("GET", TASK)

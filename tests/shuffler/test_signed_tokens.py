@@ -1,4 +1,4 @@
-"""A provider counts people by tokens that it signed, and cannot tell who has which one."""
+"""A provider counts people by tokens that it signed, and cannot link a token to a person."""
 
 from dataclasses import replace
 from subprocess import CompletedProcess, TimeoutExpired
@@ -144,20 +144,8 @@ def test_a_crash_loses_no_token(shuffling, token, task, monkeypatch, owner, step
     for person, each in enumerate(signed):
         body = sealed_bundle(task, task.items[:3]) + each
         assert shuffling.send(task, body, person=person).status_code == 200
-    usual, reached = getattr(owner, step), []
-
-    def dying(*arguments):
-        reached.append(step)
-        if after:
-            usual(*arguments)
-        raise RuntimeError("killed")
-
     with monkeypatch.context() as patched:
-        patched.setattr(owner, step, dying)
-        shuffling.clock.now = task.closes
-        wait_until(lambda: reached)
-        shuffling.stop()
-    shuffling.start()
+        shuffling.crash(task, patched, owner, step, after=after)
     assert shuffling.close(task).bundles == 20
     assert shuffling.signed_file(task).content == b"".join(sorted(signed))
     wait_until(lambda: not shuffling.rows(3))

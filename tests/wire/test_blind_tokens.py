@@ -112,7 +112,7 @@ def test_keys_of_another_form_and_with_small_factors():
 
 
 def test_a_signature_has_one_form():
-    """The same number plus the modulus is another one for whoever counts signatures."""
+    """The number plus the modulus would count as a second signature of the same token."""
     limit, n = 1 << (8 * MODULUS_BYTES), 0
     while not 0 < n < limit * 4 // 5:
         private = rsa.generate_private_key(EXPONENT, 8 * MODULUS_BYTES)

@@ -87,11 +87,7 @@ def messages_of(content: bytes) -> list[bytes]:
 
     Raises `RequestError` if it is not a number of complete messages.
     """
-    if len(content) % SEALED_BYTES:
-        raise RequestError(
-            f"A batch must have a multiple of {SEALED_BYTES} bytes, got {len(content)}."
-        )
-    return [content[at : at + SEALED_BYTES] for at in range(0, len(content), SEALED_BYTES)]
+    return _parts(content, SEALED_BYTES, "A batch")
 
 
 def tokens_of(content: bytes) -> list[bytes]:
@@ -99,11 +95,14 @@ def tokens_of(content: bytes) -> list[bytes]:
 
     Raises `RequestError` if it is not a number of complete ones.
     """
-    if len(content) % SIGNED_BYTES:
-        raise RequestError(
-            f"A file of tokens must have a multiple of {SIGNED_BYTES} bytes, got {len(content)}."
-        )
-    return [content[at : at + SIGNED_BYTES] for at in range(0, len(content), SIGNED_BYTES)]
+    return _parts(content, SIGNED_BYTES, "A file of tokens")
+
+
+def _parts(content: bytes, size: int, what: str) -> list[bytes]:
+    """Return the parts of a content that have `size` bytes each."""
+    if len(content) % size:
+        raise RequestError(f"{what} must have a multiple of {size} bytes, got {len(content)}.")
+    return [content[at : at + size] for at in range(0, len(content), size)]
 
 
 def _divided(bundles: Iterable[bytes], folder: Path) -> list[Path]:

@@ -79,8 +79,8 @@ def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
 def item_similarity(groups: Sequence[Features], items: int) -> Doubles:
     """Return S with S S' = the similarity of items by their features, shape (items, d).
 
-    Items that share many rare values are most similar. Its mean over the diagonal is 1, 0 if no
-    feature tells items apart.
+    Items that share many rare values are most similar. Its mean over the diagonal is 1, and 0
+    if all items have equal features.
     """
     columns = [each.values / np.sqrt(each.order) for each in groups]
     joined = np.hstack([np.zeros((items, 0)), *columns])
