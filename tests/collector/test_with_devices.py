@@ -173,8 +173,8 @@ def test_a_provider_moves_with_its_store(ask, growing, tmp_path, plan):
         assert me.ledger.spent == spent + 10**9 * (plan == "rated")
     after = learnt(tmp_path, moved)
     assert after.keys() == before.keys()
-    ((earlier, later),) = zip(before.values(), after.values(), strict=True)
-    assert earlier.items() <= later.items()
+    ((first_reports, all_reports),) = zip(before.values(), after.values(), strict=True)
+    assert first_reports.items() <= all_reports.items()
     with served(tmp_path, new, moved), closing(device(tmp_path, new, clock=later)) as me:
         outcome = me.erase()
         assert (outcome.erased, outcome.erasing) == (1, 0)
