@@ -2,8 +2,8 @@
  * Packs the page's device as packages for npm: `node npm/pack.js INTO`.
  *
  * `tacit-device` contains all modules but those of shuffled tasks, `tacit-device-shuffled` contains
- * these and what they import. Comments and spaces are left out of the modules, whose names stay as
- * they are. Comments are left out of the declarations of modules that the index does not export:
+ * these and what they import. Comments and spaces are left out of the modules, and their syntax is
+ * shortened; names stay as they are. Comments are left out of the declarations of modules that the index does not export:
  * editors show those of exported declarations, without the types that the declaration has. npm,
  * the compiler and esbuild are those of this repository. Nothing is fetched or published.
  */
@@ -52,7 +52,7 @@ function fill(folder, part) {
   }
   const all = globSync("**/*.js", { cwd: folder }).map((name) => join(folder, name));
   const same = ["--format=esm", "--target=esnext", `--outbase=${folder}`, `--outdir=${folder}`];
-  run(ESBUILD, ...all, "--minify-whitespace", "--allow-overwrite", "--log-level=error", ...same);
+  run(ESBUILD, ...all, "--minify-whitespace", "--minify-syntax", "--allow-overwrite", "--log-level=error", ...same);
   for (const name of ["package.json", "README.md"])
     cpSync(join(HERE, part, name), join(folder, name));
   cpSync(join(ROOT, "LICENSE"), join(folder, "LICENSE"));

@@ -120,9 +120,9 @@ def serve_tasks(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Serves tasks at a port, with a store of that port."""
     opened: list[Server] = []
 
-    def served(port: int, task: Task, origins: Sequence[str] = ()) -> Server:
+    def served(port: int, *tasks: Task, origins: Sequence[str] = ()) -> Server:
         store = str(tmp_path / f"{port}.db")
-        opened.append(Server(application(store, [task], origins=origins), port))
+        opened.append(Server(application(store, tasks, origins=origins), port))
         return opened[-1]
 
     yield served

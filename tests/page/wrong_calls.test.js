@@ -80,6 +80,8 @@ const CALLS = [
   ["rate(off the scale)", () => mine.rate(task, world.itemAt(task, 0), 6), "This rating is not on the scale 1:5:1."],
   ["rate(no rating)", () => mine.rate(task, world.itemAt(task, 0)), "This rating is not on the scale 1:5:1."],
   ["rate(true)", () => mine.rate(task, world.itemAt(task, 0), true), "This rating is not on the scale 1:5:1."],
+  ["copyRatings(address)", () => mine.copyRatings(task, task.address), `Expected a task, got string; ${returned}`],
+  ["copyRatings(task, task)", () => mine.copyRatings(task, task), "The ratings to copy must be of an earlier task."],
   ["history()", () => mine.history(), `Expected a task, got undefined; ${returned}`],
   ["referenceCode(address)", () => mine.referenceCode(task.address), `Expected a task, got string; ${returned}`],
   ["countDue(item)", () => mine.countDue(world.itemAt(task, 0)), `Expected a task, got string; ${returned}`],
@@ -107,6 +109,7 @@ const CALLS = [
   // A closed client.
   ["closed.read()", () => closed.read(), is_closed],
   ["closed.rate()", () => closed.rate(task, world.itemAt(task, 0), "4"), is_closed],
+  ["closed.copyRatings()", () => closed.copyRatings(task, elsewhere.task), is_closed],
   ["closed.accept()", () => closed.accept(task, terms), is_closed],
   ["closed.sync()", () => closed.sync(), is_closed],
   ["closed.resend()", () => closed.resend(), is_closed],

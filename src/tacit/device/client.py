@@ -27,7 +27,7 @@ from tacit.device.outbox import Outbox, SyncOutcome, some_share
 from tacit.device.profile import Item, Profile
 from tacit.device.provider import Chance, Provider
 from tacit.device.storage.store import Store
-from tacit.device.storage.stored_rows import check_rows, export
+from tacit.device.storage.stored_rows import check_rows, copy_ratings, export
 from tacit.device.transport import Http, Transport
 from tacit.errors import BudgetError, CertificateError, RequestError, must_be
 from tacit.privacy.ledger import Ledger, nano
@@ -158,6 +158,21 @@ class Client:
         except (ValueError, InvalidOperation):
             raise RequestError(_off(task.scale)) from None
         self._store.rate(number, index, level)
+
+    def copy_ratings(self, earlier: str) -> int:
+        """Copy the user's ratings of an earlier task to the current one; return their number.
+
+        `earlier`: address of a task of this provider, as in `export()["tasks"]`. An item is the
+        same in both tasks if it has the same id and title. Ratings of the current task are not
+        replaced. Sends nothing.
+
+        Get the user's agreement first. The tasks have different pseudonyms, and reports of the
+        same ratings may reveal that both are of one user. They also cost epsilon again.
+
+        Raises `RequestError` for any other address, and for a task of another scale.
+        """
+        task, number, _ = self._task()
+        return copy_ratings(self._store, self._provider.earlier(earlier), (number, task))
 
     def sync(self) -> SyncOutcome:
         """Make due reports, send unacknowledged ones, and fetch a newer item model.

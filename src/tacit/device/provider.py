@@ -60,6 +60,19 @@ class Provider:
             (self._url, self._get("task")),
         ).fetchall()
 
+    def earlier(self, address: str) -> tuple[int, Task]:
+        """Return number and task of an address that is not the current one's.
+
+        Raises `RequestError` if this provider has no such task in the store.
+        """
+        _, *others = self.tasks()
+        for number, known, document in others:
+            if known == address:
+                return number, loads(document, address)
+        raise RequestError(
+            "earlier must be the address of an earlier task of this provider; export() lists them."
+        )
+
     def adopt(self, task: Task) -> tuple[int, Task]:
         """Make a verified task the current one. Returns its number in the store, and the task.
 

@@ -1,11 +1,11 @@
-"""Rows of a store about its user: their validation per task, and their export."""
+"""Rows of a store about its user: their validation per task, export, and copy to another task."""
 
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
 from tacit.device.storage.store import Store
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 from tacit.privacy.ledger import nats
 from tacit.scale import shortest
 from tacit.wire.tasks.loading import loads
@@ -39,6 +39,38 @@ def _bounds(task: Task) -> Iterator[tuple[str, str, str, int]]:
         yield "answer", "symbol", f"channel = {index}", len(channel.outputs)
         chosen = f"{index} = (SELECT channel FROM chain WHERE chain.task = block.task)"
         yield "block", "symbol", chosen, len(channel.outputs)
+
+
+def copy_ratings(store: Store, source: tuple[int, Task], target: tuple[int, Task]) -> int:
+    """Copy ratings of one task to another, in one transaction, and return their number.
+
+    Tasks with their numbers in the store. An item is the same if its id and its title are. Raises
+    `RequestError` for tasks of different scales, whose levels have different meanings.
+    """
+    (earlier, before), (number, task) = source, target
+    if before.scale != task.scale:
+        raise RequestError(
+            f"The ratings of that task are on the scale {before.scale}, and this task has the "
+            f"scale {task.scale}; rate its items anew."
+        )
+    check_rows(store.db, earlier, before)
+    known, rated = store.ratings(earlier), store.ratings(number)
+    indices = _titled(task)
+    rows = [
+        (number, indices[item], known[index])
+        for item, index in _titled(before).items()
+        if index in known and item in indices and indices[item] not in rated
+    ]
+    with store.transaction():
+        store.db.executemany("INSERT INTO rating VALUES (?, ?, ?)", rows)
+    return len(rows)
+
+
+def _titled(task: Task) -> dict[tuple[str, str | None], int]:
+    """Return the index of each item, by id as text and title."""
+    titles = task.titles or (None,) * len(task.items)
+    items = enumerate(zip(task.items, titles, strict=True))
+    return {(str(item), title): index for index, (item, title) in items}
 
 
 def export(store: Store) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import { mustBe, mustBeTask, mustHave, options } from "./arguments.js";
 import { agreement, leaving, ownerOf } from "./answering/consent.js";
 import { secretWord } from "./answering/draw.js";
 import { channelOf } from "./answering/blocks.js";
+import { copied } from "./answering/copying.js";
 import { countDue, dueAgain, historyOf } from "./answering/due.js";
 import { erasuresOf } from "./sending/erasing.js";
 import { BudgetError, RequestError } from "./errors.js";
@@ -179,6 +180,27 @@ export class Client {
     if (!task.scale.levels.includes(level))
       throw new RequestError(off(task.scale));
     return this.#store.commit({ put: { ratings: [{ ...key, level }] } });
+  }
+
+  /**
+   * Copy the user's ratings of an earlier task of the provider to `task`, and return their number. An
+   * item is the same in both tasks if it has the same id and title. Ratings of `task` are not
+   * replaced. Nothing is sent.
+   *
+   * Get the user's agreement first. The tasks have different pseudonyms, and reports of the same
+   * ratings may reveal that both are of one user. They also cost epsilon again.
+   *
+   * Throws `RequestError` for two tasks of one question, and of different scales.
+   * @param {Task} task
+   * @param {Task} earlier
+   */
+  async copyRatings(task, earlier) {
+    const tasks = /** @type {const} */ ([mustBeTask(earlier), mustBeTask(task)]);
+    return this.#alone(async () => {
+      const ratings = copied((await this.#store.read()).ratings, ...tasks);
+      await this.#store.commit({ put: { ratings } });
+      return ratings.length;
+    });
   }
 
   /**

@@ -1,6 +1,7 @@
 /** The page: rating, recommendations, consent, sending, ledger, export and erasure. */
 
 import { CatalogueView } from "./catalogue.js";
+import { copyEarlier, showOffer } from "./copying.js";
 import { breathe, download, fill, fillPlaces, find, look, make, say } from "./dom.js";
 import { countDue, historyOf } from "../device/answering/due.js";
 import { sentence } from "../device/errors.js";
@@ -53,6 +54,7 @@ class Page {
     this.collector = collector;
     this.task = task;
     on("move-yes", () => this.#move());
+    on("copy", () => this.#copy());
     on("peek", async () => look("next"));
     on("sync", () => this.#try(() => this.client.sync()));
     on("export", async () => download(await this.client.export(), "tacit-device.json"));
@@ -79,6 +81,7 @@ class Page {
     this.#consent = null;
     find(last.size > 0 ? "rate" : "reports", HTMLElement).before(find("send", HTMLElement));
     if (owner && !this.#agreed) say("alert", around.ANEW);
+    showOffer(rows, this.#agreed);
     find("home", HTMLElement).hidden = false;
     await this.refresh();
     await heard(async () => (this.#model = await fetchModel(this.collector, task)));
@@ -101,6 +104,12 @@ class Page {
     await this.goOn();
   }
 
+  /** Copy the ratings of the earlier question, as the user asked, and show them. */
+  async #copy() {
+    await copyEarlier(this.client, this.collector, this.task);
+    await this.show();
+  }
+
   /** @param {number} place @param {string | null} level */
   async #rate(place, level) {
     await this.client.rate(this.task, this.task.items[place] ?? "", level);
@@ -114,6 +123,7 @@ class Page {
     // Without persistence the browser could evict the ledger, and with it the epsilon spent.
     await navigator.storage.persist();
     this.#agreed = true;
+    showOffer(await this.client.read(), true);
     await this.refresh();
     find("send-title", HTMLElement).focus();
     await this.#try(() => this.client.sync());

@@ -50,6 +50,12 @@ export function placesInWords({ scale }) {
       "elsewhere are not erased, nor are answers to a question that did not name its provider.",
     keep: "Keep everything",
     wipe: "Erase",
+    earlier: `Copy ${yours}?`,
+    copies:
+      `This device has ${yours} for the provider's earlier question. You can copy them for items ` +
+      "that are also in the new question. Nothing is sent. If you then agree to the new question, " +
+      `the provider may recognize from ${yours} that your old and your new answers are from one user.`,
+    copy: `Copy ${yours}`,
     move: "The provider has moved",
     moves:
       "Nothing is sent there unless you agree. If you do, all later answers go there, and so do " +
@@ -107,6 +113,11 @@ export function movedInWords(origin, successor) {
 /** @param {string} successor origin */
 export function moveInWords(successor) {
   return `Send to ${successor} from now on`;
+}
+
+/** @param {Task} task @param {number} n entries that were copied from an earlier question */
+export function copiedInWords({ scale }, n) {
+  return `Copied: ${count(n, vocabulary(scale).noun)}.`;
 }
 
 /** @param {string} title of the first recommendation */
