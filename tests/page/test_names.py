@@ -171,10 +171,12 @@ def test_what_a_module_exports_is_called_so_in_python(path, exported):
 
 def test_terms_and_what_tests_replace_are_called_so_in_python(exported):
     methods = exported["client.js"]["Client"]["methods"]
-    source = (DEVICE / "client.js").read_text()
     world, terms = (
         re.findall(r'"(\w+)"', re.findall(rf"^const {name} = (.*);$", source, re.M)[0])
-        for name in ("WORLD", "TERMS")
+        for name, source in (
+            ("WORLD", (DEVICE / "client.js").read_text()),
+            ("TERMS", (DEVICE / "answering" / "consent.js").read_text()),
+        )
     )
     (token,) = methods["register"]
     python = {name for name, _ in takes(members("client.js")["Client"][0].__init__, None)}

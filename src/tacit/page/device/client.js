@@ -6,7 +6,7 @@
  */
 
 import { mustBe, mustBeTask, mustHave, options } from "./arguments.js";
-import { agreement, leaving, ownerOf } from "./answering/consent.js";
+import { accepted, checkTerms, ownerOf, updated } from "./answering/consent.js";
 import { secretWord } from "./answering/draw.js";
 import { channelOf } from "./answering/blocks.js";
 import { copied } from "./answering/copying.js";
@@ -14,9 +14,6 @@ import { countDue, dueAgain, historyOf } from "./answering/due.js";
 import { erasuresOf } from "./sending/erasing.js";
 import { BudgetError, RequestError } from "./errors.js";
 import { exported } from "./export.js";
-import { nano } from "./answering/ledger.js";
-import { questionOf } from "./sending/outbox.js";
-import { SECRET_BYTES } from "./answering/pseudonym.js";
 import { referenceCode, round } from "./answering/round.js";
 import { refuseAnothers, refuseMoved } from "./sending/moves.js";
 import { fetchModel } from "./recommending/published_model.js";
@@ -44,8 +41,6 @@ import { CLOSED, inAllTabs } from "./store.js";
 
 const NOT_BEGUN = "This task has not begun, so the device sends no report yet.";
 const WORLD = ["store", "collector", "clock", "words", "alone"];
-const TERMS = ["mostEpsilon", "lifetime"];
-const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,18})?$/;
 
 /**
  * The outcome of the reports in a sync.
@@ -102,24 +97,12 @@ export class Client {
    * @param {{ mostEpsilon: string, lifetime: string }} terms
    */
   async accept(task, terms) {
-    options(TERMS, terms, "the user's terms", 'write { mostEpsilon: "1", lifetime: "50" }');
-    const { mostEpsilon, lifetime } = terms;
-    for (const epsilon of [mostEpsilon, lifetime]) {
-      mustBe("string", epsilon, "an epsilon", "write it as a string, as in '0.5'");
-      if (!AMOUNT.test(epsilon))
-        throw new RequestError(`Epsilon '${epsilon}' is not a plain decimal such as 0.5.`);
-    }
+    checkTerms(terms);
     refuseAnothers(mustBeTask(task), this.#collector.origin);
-    choose(task, mostEpsilon);
-    const limit = nano(lifetime);
+    choose(task, terms.mostEpsilon);
     await this.#alone(async () => {
       const rows = await this.#store.read();
-      const { owner } = rows;
-      const secret = owner[0]?.secret ?? crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-      const consent = { secret, maximum: mostEpsilon, limit, ...this.#agreement(rows, task) };
-      const left = owner.map(leaving);
-      const put = { owner: [/** @type {const} */ ({ self: "owner", ...consent })], left };
-      await this.#store.commit({ put, remove: pausesBefore(rows, consent) });
+      await this.#store.commit(accepted(rows, task, terms, this.#collector.origin));
     });
   }
 
@@ -138,14 +121,9 @@ export class Client {
   async updateTask(task) {
     refuseAnothers(mustBeTask(task), this.#collector.origin);
     return this.#alone(async () => {
-      const rows = await this.#store.read();
-      const [owner] = rows.owner;
-      if (owner === undefined || questionOf(owner) !== task.question) return false;
-      if (owner.task === task.address) return true;
-      const agreed = this.#agreement(rows, task);
-      const put = { owner: [{ ...owner, ...agreed }] };
-      await this.#store.commit({ put, remove: pausesBefore(rows, agreed) });
-      return true;
+      const change = updated(await this.#store.read(), task, this.#collector.origin);
+      if (change?.put !== undefined) await this.#store.commit(change);
+      return change !== null;
     });
   }
 
@@ -323,13 +301,6 @@ export class Client {
     this.#sender = new Sender(CLOSED, this.#collector, this.#clock);
   }
 
-  /** @param {import("./store.js").Rows} rows @param {Task} task */
-  #agreement(rows, task) {
-    const agreed = agreement(rows, task);
-    refuseMoved(agreed.origin ?? null, this.#collector.origin);
-    return agreed;
-  }
-
   /** @param {import("./store.js").Rows} rows */
   #refuseMoved({ owner: [owner] }) {
     refuseMoved(owner?.origin ?? null, this.#collector.origin);
@@ -357,16 +328,6 @@ export class Client {
     await this.#store.commit(change);
     return refusals;
   }
-}
-
-/**
- * Return the backoff to remove: that of the origin from which the provider moved.
- * @param {import("./store.js").Rows} rows
- * @param {Pick<import("./store.js").Owner, "origin">} agreed
- */
-function pausesBefore({ owner: [owner], pause }, { origin }) {
-  const [before, now] = [owner?.origin ?? null, origin ?? null];
-  return { pause: before === null || now === null || before === now ? [] : pause };
 }
 
 /** @param {import("./documents/scale.js").Scale} scale */
