@@ -16,7 +16,7 @@ def ours(path: str) -> Figures:
 
     from tacit.crossdomain.neighbours import Adjusted
     from tacit.engines.engine import Local
-    from tacit.kernels.neighbourhood.similar import Wanted
+    from tacit.kernels.neighbourhood.search_results import Wanted
 
     users, items, ratings = _load(path)
     points = np.rint(2 * ratings).astype(np.int64) << 8

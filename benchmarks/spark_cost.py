@@ -49,7 +49,7 @@ from tacit.crossdomain.x_map.x_map import EVERYBODY
 from tacit.engines.engine import Engine, Local
 from tacit.engines.spark import Spark
 from tacit.engines.spark_session import session
-from tacit.kernels.neighbourhood.similar import Wanted
+from tacit.kernels.neighbourhood.search_results import Wanted
 from tacit.models import Fitted, device_predict
 from tacit.ratings import Ratings
 from tacit.readers import synthetic

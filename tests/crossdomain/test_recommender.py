@@ -17,7 +17,7 @@ from tacit.crossdomain.neighbours import (
 )
 from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.replacement import NOTHING, alteregos, averaged, best
-from tacit.kernels.neighbourhood.similar import Near
+from tacit.kernels.neighbourhood.search_results import Near
 
 HOW = Neighbours(k=6, decay=0.2, damping=20)
 

@@ -11,7 +11,7 @@ from tacit.crossdomain.x_map.baseliner import ALONE, BB, NB, NN, Edges, Similari
 from tacit.crossdomain.x_map.extender import extend
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
-from tacit.kernels.neighbourhood.similar import Wanted
+from tacit.kernels.neighbourhood.search_results import Wanted
 
 PEOPLE, ITEMS = 40, 24
 IN_TARGET = np.arange(ITEMS) >= ITEMS // 2

@@ -16,7 +16,7 @@ from tacit.crossdomain.x_map.baseliner import (
 from tacit.crossdomain.x_map.extender import extend, extend_by_stages
 from tacit.crossdomain.x_map.replacement import Draws
 from tacit.engines.engine import Local
-from tacit.kernels.neighbourhood.similar import Wanted
+from tacit.kernels.neighbourhood.search_results import Wanted
 
 WIDTH = 5  # items of each of six layers
 ITEMS = 6 * WIDTH

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.crossdomain.neighbours import POINT_BITS, Adjusted
 from tacit.engines.engine import Local
-from tacit.kernels.neighbourhood.similar import Near, Wanted
+from tacit.kernels.neighbourhood.search_results import Near, Wanted
 
 PEOPLE, ITEMS = 30, 40
 EVERYTHING = np.arange(ITEMS, dtype=np.int32)

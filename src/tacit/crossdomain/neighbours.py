@@ -41,17 +41,8 @@ from tacit.kernels.neighbourhood.predictions import (
     by_items,
     by_people,
 )
-from tacit.kernels.neighbourhood.similar import (
-    Near,
-    Things,
-    Wanted,
-    best_of,
-    between,
-    nearest,
-    nothing,
-    selected,
-    stacked,
-)
+from tacit.kernels.neighbourhood.search_results import Near, Wanted, best_of, nothing, stacked
+from tacit.kernels.neighbourhood.similar import Things, between, nearest, selected
 from tacit.ratings import Codes, Mask
 from tacit.scale import OWN_BIAS_RIDGE
 

@@ -34,7 +34,7 @@ from tacit.crossdomain.systems.item_means import item_means
 from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
-from tacit.kernels.neighbourhood.similar import Near
+from tacit.kernels.neighbourhood.search_results import Near
 from tacit.privacy.guarantee import NO_PRIVACY
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.crossdomain.neighbours import POINT_BITS, Adjusted
 from tacit.crossdomain.x_map.refit import Remembered
 from tacit.engines.engine import Engine
-from tacit.kernels.neighbourhood.similar import Near, Wanted, stacked, taken
+from tacit.kernels.neighbourhood.search_results import Near, Wanted, stacked, taken
 from tacit.ratings import Codes, Mask, Ratings
 
 BB, NB, NN, ALONE = 0, 1, 2, 3

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from tacit.crossdomain.neighbours import Adjusted
 from tacit.crossdomain.x_map.replacement import Draws, Octets, uniform
 from tacit.engines.engine import Engine, cut
+from tacit.kernels.neighbourhood.search_results import Near, stacked
 from tacit.kernels.neighbourhood.sensitivity import Pairs, pairs
-from tacit.kernels.neighbourhood.similar import Near, Things, stacked
+from tacit.kernels.neighbourhood.similar import Things
 from tacit.ratings import Codes
 
 Doubles = NDArray[np.float64]

@@ -28,7 +28,7 @@ from tacit.engines.engine import Engine
 from tacit.kernels.layout import Side
 from tacit.kernels.neighbourhood.columns import Words, fingerprints
 from tacit.kernels.neighbourhood.neighbour_lists import NeighbourLists, insert
-from tacit.kernels.neighbourhood.similar import Near, Wanted, nothing, taken
+from tacit.kernels.neighbourhood.search_results import Near, Wanted, nothing, taken
 from tacit.ratings import Codes, Mask
 from tacit.vocabulary import Vocabulary
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tacit.crossdomain.x_map.refit import Memory, Pass, Stage
 from tacit.crossdomain.x_map.x_map import XMap
 from tacit.errors import DataError, RequestError
-from tacit.kernels.neighbourhood.similar import Near
+from tacit.kernels.neighbourhood.search_results import Near
 from tacit.models.archive import DAMAGED
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.ledger import epsilon_text

@@ -33,7 +33,7 @@ from tacit.crossdomain.x_map.refit import Memory, Remembered
 from tacit.crossdomain.x_map.replacement import NOTHING, Draws, alteregos
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
-from tacit.kernels.neighbourhood.similar import Near, Wanted
+from tacit.kernels.neighbourhood.search_results import Near, Wanted
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Codes, Mask
 from tacit.scale import shortest

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels.neighbourhood.similar import Near, Wanted, put, rank_of
+from tacit.kernels.neighbourhood.search_results import Near, Wanted, put, rank_of
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]

@@ -6,8 +6,7 @@ Items are compared by the users who rated both, users by the items that both rat
 64-bit integers, so results do not depend on the order of witnesses or on blocks.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -15,6 +14,16 @@ from numpy.typing import NDArray
 
 from tacit.kernels import in_threads, thread_count
 from tacit.kernels.layout import Side
+from tacit.kernels.neighbourhood.search_results import (
+    Near,
+    Wanted,
+    best_of,
+    consider,
+    insert,
+    nothing,
+    rank_of,
+    taken,
+)
 from tacit.kernels.tile import prefetch
 
 Ints = NDArray[np.int32]
@@ -39,33 +48,6 @@ class Things(NamedTuple):
     other: Ints
     value: Ints
     like: Flags
-
-
-class Wanted(NamedTuple):
-    """Settings of a search.
-
-    `k`: neighbours per row. `damping`: s is multiplied by min(n, damping) / damping, 0 for none.
-    `signed`: rank by s instead of |s|. `same`: require a witness who likes or dislikes both.
-    """
-
-    k: int
-    damping: int = 0
-    signed: bool = False
-    same: bool = True
-
-
-class Near(NamedTuple):
-    """Most similar columns of each row, best first, ties by code; shape (rows, k).
-
-    `code`: padded with -1. `s`: similarity. `same`: S, the number of witnesses who like both or
-    neither. `both`: n, the number of common witnesses. Both are 0 unless `same` or `damping` is
-    set, as counting takes time.
-    """
-
-    code: Ints
-    s: Doubles
-    same: Ints
-    both: Ints
 
 
 def selected(
@@ -157,12 +139,6 @@ def _candidates(
                 near.both[row, index] = both
 
 
-def nothing(shape: tuple[int, ...]) -> Near:
-    """Return a result of that shape without any column."""
-    codes, counts = np.full(shape, -1, np.int32), np.zeros((2, *shape), np.int32)
-    return Near(codes, np.zeros(shape), *counts)
-
-
 @njit(nogil=True, cache=True)
 def _nearest(
     thread: int,
@@ -180,7 +156,7 @@ def _nearest(
         for index in range(len(dots)):
             if dots[index] != 0 and columns.code[index] != rows.code[row]:
                 s, same, both = _similarity(rows, columns, row, index, wanted, dots, counts)
-                _consider(near, row, wanted, columns.code[index], s, same, both)
+                consider(near, row, wanted, columns.code[index], s, same, both)
         dots[:] = 0
         counts[:] = 0
 
@@ -211,9 +187,9 @@ def _nearest_each_other(
                     continue
                 rank = rank_of(s, wanted)
                 if rank > bar[row]:
-                    bar[row] = _insert(near, row, wanted, columns.code[index], s, same, both)
+                    bar[row] = insert(near, row, wanted, columns.code[index], s, same, both)
                 if rank > bar[index]:
-                    bar[index] = _insert(near, index, wanted, columns.code[row], s, same, both)
+                    bar[index] = insert(near, index, wanted, columns.code[row], s, same, both)
         dots[row:] = 0
         counts[row:] = 0
 
@@ -271,73 +247,3 @@ def _similarity(
     if wanted.damping > 0:
         s *= min(both, wanted.damping) / wanted.damping
     return s, same, both
-
-
-@njit(cache=True)
-def _consider(
-    near: Near, row: int, wanted: Wanted, code: int, s: float, same: int, both: int
-) -> None:
-    last = wanted.k - 1
-    if wanted.same and same == 0:
-        return
-    if near.code[row, last] < 0 or rank_of(s, wanted) > rank_of(near.s[row, last], wanted):
-        _insert(near, row, wanted, code, s, same, both)
-
-
-@njit(cache=True)
-def rank_of(s: float, wanted: Wanted) -> float:
-    """Return s, or its magnitude if signs are ignored."""
-    return s if wanted.signed else abs(s)
-
-
-@njit(cache=True)
-def _insert(
-    near: Near, row: int, wanted: Wanted, code: int, s: float, same: int, both: int
-) -> float:
-    """Insert a candidate; candidates arrive by ascending code, so ties stay behind.
-
-    Returns the rank that the next one has to exceed.
-    """
-    codes, ranks, last = near.code[row], near.s[row], wanted.k - 1
-    index, rank = last, rank_of(s, wanted)
-    while index > 0 and (codes[index - 1] < 0 or rank_of(ranks[index - 1], wanted) < rank):
-        index -= 1
-    put(codes, index, code)
-    put(ranks, index, s)
-    if wanted.same or wanted.damping > 0:
-        put(near.same[row], index, same)
-        put(near.both[row], index, both)
-    return rank_of(ranks[last], wanted) if codes[last] >= 0 else -np.inf
-
-
-@njit(cache=True)
-def put(numbers: Any, index: int, number: Any) -> None:
-    """Insert a number at an index, and shift the following ones."""
-    for j in range(len(numbers) - 1, index, -1):
-        numbers[j] = numbers[j - 1]
-    numbers[index] = number
-
-
-def best_of(parts: Sequence[Near], wanted: Wanted) -> Near:
-    """Merge the results of several blocks of columns, for the same rows."""
-    if len(parts) == 1:
-        return parts[0]
-    all_of = stacked(parts, axis=1)
-    rank = np.where(all_of.code < 0, -np.inf, all_of.s if wanted.signed else np.abs(all_of.s))
-    order = np.lexsort((all_of.code, -rank))[:, : wanted.k]
-    return taken(all_of, (np.arange(len(order))[:, None], order))
-
-
-def stacked(parts: Sequence[Near], axis: int = 0) -> Near:
-    """Concatenate results."""
-    return Near(
-        np.concatenate([part.code for part in parts], axis),
-        np.concatenate([part.s for part in parts], axis),
-        np.concatenate([part.same for part in parts], axis),
-        np.concatenate([part.both for part in parts], axis),
-    )
-
-
-def taken(near: Near, at: Any) -> Near:
-    """Return the results at an index of the arrays."""
-    return Near(near.code[at], near.s[at], near.same[at], near.both[at])

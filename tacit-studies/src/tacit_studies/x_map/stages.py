@@ -22,7 +22,7 @@ from tacit.crossdomain.x_map.baseliner import baseline, compare_items
 from tacit.crossdomain.x_map.extender import Extension, extend, extend_by_stages
 from tacit.crossdomain.x_map.replacement import NOTHING, best
 from tacit.engines.engine import Local
-from tacit.kernels.neighbourhood.similar import Wanted
+from tacit.kernels.neighbourhood.search_results import Wanted
 from tacit.reporting.table import Table
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Figures, Kept, averaged, by_draw, samples

@@ -19,7 +19,7 @@ from tacit.crossdomain.x_map.baseliner import baseline, compare_items
 from tacit.crossdomain.x_map.extender import extend
 from tacit.crossdomain.x_map.replacement import STEPS, weights
 from tacit.engines.engine import Local
-from tacit.kernels.neighbourhood.similar import Wanted
+from tacit.kernels.neighbourhood.search_results import Wanted
 from tacit.progress import bar
 from tacit.ratings import Mask
 from tacit.reporting.table import Table
