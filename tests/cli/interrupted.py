@@ -9,7 +9,7 @@ import sys
 import time
 
 from tacit.cli import main
-from tacit.experiments.comparison import request
+from tacit.experiments.comparison import members
 from tacit.learners.learner import Learner
 from tacit.models import model
 
@@ -36,5 +36,5 @@ def learner(before):
 
 
 if __name__ == "__main__":
-    request.learner = learner(int(sys.argv[1]))
+    members.learner = learner(int(sys.argv[1]))
     main(sys.argv[2:])

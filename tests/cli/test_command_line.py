@@ -14,12 +14,13 @@ from tacit.experiments.results import KEYS
 from tacit.reporting.plot import inline
 
 REQUEST = "tacit.experiments.comparison.request"
+MEMBERS = "tacit.experiments.comparison.members"
 
 
 @pytest.fixture(autouse=True)
 def simple(monkeypatch, find, compared):
     """Models simple enough to check, and one that says almost nothing under every name."""
-    monkeypatch.setattr(f"{REQUEST}.learner", find)
+    monkeypatch.setattr(f"{MEMBERS}.learner", find)
     for module in (REQUEST, "tacit.experiments.attacks.attacks"):
         monkeypatch.setattr(f"{module}.check_channels", lambda *names: None)
     for module in ("tacit.collection.named_plans", "tacit.experiments.attacks.attacks"):
@@ -154,7 +155,7 @@ def test_an_interrupt_without_files_still_shows_what_is_done(run, data, monkeypa
     def learner(name, mode="strict"):
         return dataclasses.replace(find(name), settings=Stopping())
 
-    monkeypatch.setattr(f"{REQUEST}.learner", learner)
+    monkeypatch.setattr(f"{MEMBERS}.learner", learner)
     status, printed, said = run("compare", data, "--channel", "even", "--epsilon", "1,2,3")
     assert status == 130
     assert "Interrupted after 4 rows." in said

@@ -47,7 +47,7 @@ def test_an_interrupted_comparison_is_resumed(tmp_path, monkeypatch, run):
     assert not page.exists()
 
     never = runpy.run_path(str(SCRIPT))["learner"](15)
-    monkeypatch.setattr("tacit.experiments.comparison.request.learner", never)
+    monkeypatch.setattr("tacit.experiments.comparison.members.learner", never)
     status, _, said = run(*asked)
     assert status == 0, said
     assert "6 rows of an earlier run were found" in said

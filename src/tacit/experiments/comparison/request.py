@@ -1,21 +1,25 @@
 """Validation of comparison requests, before any data are read."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from inspect import signature
-from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any
 
 import polars as pl
 
-from tacit import models
-from tacit.channels.table import Channel
-from tacit.collection import named_plans
-from tacit.collection.named_plans import PlanMaker, check_channels
-from tacit.collection.plan import Plan
+from tacit.collection.named_plans import check_channels
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError, shown, whole
 from tacit.experiments.comparison.comparison import Comparison
+from tacit.experiments.comparison.members import (
+    Members,
+    channel_members,
+    model_members,
+    own_epsilons,
+    with_channels,
+    with_models,
+)
 from tacit.experiments.defaults import (
     BASELINES,
     STARS_MODEL,
@@ -24,85 +28,11 @@ from tacit.experiments.defaults import (
     plan_for,
     with_baselines,
 )
-from tacit.learners.learner import Learner, learner, plugged
+from tacit.learners.learner import plugged
 from tacit.learners.settings import parsed_settings
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Ratings
-from tacit.scale import RatingScale
-
-Member = TypeVar("Member")
-SYMBOLS = 12
-"""Number of digits of a channel's id in the name of its rows."""
-
-
-@runtime_checkable
-class Fits(Protocol):
-    """Settings of a rating model."""
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        ...
-
-    def fit(self, data: Any, *, rng: int = 0) -> Any:
-        """Fit the model to evidence."""
-        ...
-
-
-@dataclass(frozen=True)
-class Members:
-    """Names in the order of the request. `objects`: those given as objects, by name."""
-
-    names: tuple[str, ...]
-    objects: Mapping[str, Any]
-
-
-def channel_members(value: object) -> Members:
-    """Parse channels: names ("auto", or comma-separated) or `Channel`. Raises `RequestError`."""
-    return _members("channel", value, Channel, _table)
-
-
-def model_members(value: object) -> Members:
-    """Parse models: names or settings, such as `MF(factors=5)`. Raises `RequestError`."""
-    return _members("model", value, Fits, _label)
-
-
-def _members(kind: str, request: Any, known: type[Any], label: Callable[[Any], str]) -> Members:
-    parts = [request] if isinstance(request, (str, known)) else request
-    if not isinstance(parts, Iterable):
-        raise RequestError(
-            f"{kind} must be a name, an object or a list of them, got {shown(request)}."
-        )
-    members: dict[str, Any] = {}
-    for part in parts:  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(part, str):
-            members |= {name.strip(): None for name in part.split(",") if name.strip()}
-        elif isinstance(part, known) and not isinstance(part, type):
-            members[label(part)] = part
-        else:
-            got = shown(cast("object", part))
-            raise RequestError(f"{kind} must be a name, an object or a list of them, got {got}.")
-    if not members:
-        raise RequestError(f"{kind} must contain at least one name, such as {EXAMPLES[kind]}.")
-    objects = {name: value for name, value in members.items() if value is not None}
-    return Members(tuple(members), objects)
-
-
-def _table(channel: Channel) -> str:
-    """Return the name of a channel object in its rows."""
-    return f"table {channel.id[:SYMBOLS]}"
-
-
-EXAMPLES = {"channel": "auto", "model": "channel-mf"}
-
-
-def _label(model: Fits) -> str:
-    """Return the model's name, with the settings that differ from its defaults."""
-    usual = models.MODELS.get(model.name)
-    known = vars(usual) if usual is not None else {}
-    changed = [f"{k}={v}" for k, v in vars(model).items() if known.get(k, v) != v]
-    return f"{model.name} with {' '.join(changed)}" if changed else model.name
 
 
 def epsilon_texts(value: object) -> tuple[str, ...]:
@@ -119,58 +49,6 @@ def epsilon_texts(value: object) -> tuple[str, ...]:
     if not parts:
         raise RequestError("epsilon must contain at least one value, as in 0.5, 1, 3.")
     return tuple(dict.fromkeys(epsilon_text(part) for part in parts))
-
-
-def own_epsilons(
-    tables: Mapping[str, Channel], requested: Sequence[str], scale: RatingScale, plan: str
-) -> dict[str, str]:
-    """Return the epsilon of each channel object, in nats per value or slot.
-
-    Raises `RequestError` for one whose epsilon is not among the requested ones, and for one of
-    another scale or kind of plan.
-    """
-    hides = named_plans.protects_presence(plan)
-    for name, channel in tables.items():
-        if channel.epsilon not in requested:
-            raise RequestError(
-                f"The channel {name} has epsilon {channel.epsilon} per "
-                f"{'slot' if channel.missing else 'value'}, which is not among "
-                f"{', '.join(requested)}; add it to the epsilons."
-            )
-        if channel.levels != scale.levels:
-            raise RequestError(
-                f"The channel {name} is not on the scale {scale}; compile it for that scale."
-            )
-        if channel.missing != hides:
-            raise RequestError(
-                f"The channel {name} {'protects' if channel.missing else 'does not protect'} "
-                f"presence, but the plan {plan} {'does' if hides else 'does not'}; choose another "
-                "channel or plan."
-            )
-    return {name: channel.epsilon for name, channel in tables.items()}
-
-
-def _with_channels(channels: Mapping[str, Channel]) -> PlanMaker:
-    """Return the plan maker in which these channel objects have names."""
-    if not channels:
-        return named_plans.plan_of
-
-    def make(name: str, channel: str, epsilon: str, scale: RatingScale, cap: int | None) -> Plan:
-        if channel in channels:
-            return named_plans.plan(name, channels[channel], cap)
-        return named_plans.plan_of(name, channel, epsilon, scale, cap)
-
-    return make
-
-
-def _with_models(settings: Mapping[str, Any]) -> Callable[[str, str], Learner]:
-    """Return the look-up of learners in which these model objects have names."""
-    objects = {name: Learner(name=name, settings=model) for name, model in settings.items()}
-
-    def find(name: str, mode: str) -> Learner:
-        return objects.get(name) or learner(name, mode)
-
-    return find
 
 
 MODES = ("strict", "faithful", "both")
@@ -234,7 +112,7 @@ def asked(
     if mode not in MODES:
         raise RequestError(f"mode must be one of {', '.join(MODES)}, got '{mode}'.")
     plan_name = _text("plan", plan or STARS_PLAN)
-    find = _with_models(learnt.objects)
+    find = with_models(learnt.objects)
     named = [find(name, mode) for name in learnt.names if name not in BASELINES]
     options = parsed_settings(named, settings)
     options |= {} if factors is None else {"factors": whole("factors", factors, 0)}
@@ -255,7 +133,7 @@ def asked(
         items=items,
         options=options,
         learner=find,
-        make_plan=_with_channels(via.objects),
+        make_plan=with_channels(via.objects),
     )
     plugins = [plugged(name, None) for name in via.names]
     plugins += [plugged(None, comparison.learner(name, mode)) for name in comparison.models]
