@@ -70,16 +70,25 @@ class ShufflerProcess:
     def is_renewed(self):
         return self.log().count('"started"') == 2
 
-    def _is_closed(self):
+    def is_available(self):
+        """Whether the provider can download the batch."""
         with suppress(OSError, HTTPException):  # a request that the renewal interrupts
+            return self._answer("batch")[0] == 200
+        return False
+
+    def _is_closed(self):
+        with suppress(OSError, HTTPException):
             document = self.server.get("/v1/register")[1]
             return self.task.address in register.loads(document).closed
         return False
 
     def batch(self, what="batch"):
+        return self._answer(what)[1]
+
+    def _answer(self, what):
         headers = {"authorization": f"Bearer {PROVIDER_TOKEN}"}
         path = f"/v1/tasks/{self.task.address}/{what}"
-        return self.server.request("GET", path, headers=headers)[1]
+        return self.server.request("GET", path, headers=headers)
 
     def log(self):
         return self.server.log.read_text()

@@ -2,14 +2,16 @@
 
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
-from urllib.request import urlopen
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import uvicorn
 from shuffled_tasks import CLOSES, PROVIDER, SHUFFLER
 from starlette.testclient import TestClient
 
+from tacit.collector.http.server import listening
 from tacit.collector.ingest.enrolment import Enrolment
 from tacit.collector.storage.sqlite_reader import SqliteReader
 from tacit.device.shuffled.client import ShuffledClient, ShuffledPolicy
@@ -45,6 +47,61 @@ def served(app, port):
         thread.join(20)
 
 
+@contextmanager
+def served_anew(made, port):
+    """Serve a shuffler during the block, and the next one after it has deleted bundles.
+
+    They share a socket, as those of `tacit shuffle`. `made`: returns one, from what it calls then.
+    Returns all servers so far.
+    """
+    servers, is_over = [], threading.Event()
+
+    def serve():
+        while not is_over.is_set():
+            app = made(lambda: setattr(servers[-1], "should_exit", True))
+            servers.append(uvicorn.Server(uvicorn.Config(app, lifespan="on", log_config=None)))
+            servers[-1].run(sockets=[listener.dup()])
+
+    def is_ended():
+        servers[-1].should_exit = True
+        return not thread.is_alive()
+
+    with closing(listening("127.0.0.1", port)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        wait_until(lambda: servers and servers[-1].started)
+        try:
+            yield servers
+        finally:
+            is_over.set()
+            wait_until(is_ended)
+
+
+@contextmanager
+def served_task(folder, task, people, clock):
+    """Serve a shuffler of a task during the block, to as many people with the tokens p0, p1, .."""
+    folder.mkdir()
+    tokens = Enrolment([sha256(f"p{each}".encode()).hexdigest() for each in range(people)], 1)
+    provider = Enrolment([sha256(PROVIDER_TOKEN.encode()).hexdigest()], 1)
+
+    def made(forgotten):
+        return application(
+            folder, [task], tokens, provider, clock=clock, every=0.01, forgotten=forgotten
+        )
+
+    with served_anew(made, urlsplit(task.shuffler).port):
+        yield
+
+
+def is_available(task):
+    """Whether the shuffler of a task hands its batch over."""
+    url = f"{task.shuffler}/v1/tasks/{task.address}/batch"
+    request = Request(url, headers={"authorization": f"Bearer {PROVIDER_TOKEN}"})
+    with suppress(OSError), urlopen(request) as response:  # it is refused, or starts anew
+        return bool(response.read())
+    return False
+
+
 def registered(task):
     """The register that the shuffler of a task serves."""
     with urlopen(f"{task.shuffler}/v1/register") as response:
@@ -68,16 +125,19 @@ class Shuffling:
     def __init__(self, folder, clock):
         self.folder, self.clock = folder, clock
         self.client = None
+        self.has_deleted = False
 
     def application(self, *tasks, people=40, **options):
         digests = [sha256(f"person {index}".encode()).hexdigest() for index in range(people)]
         provider = [sha256(PROVIDER_TOKEN.encode()).hexdigest()]
+        options = {"forgotten": lambda: setattr(self, "has_deleted", True)} | options
         return application(
             self.folder, tasks, Enrolment(digests, 1), Enrolment(provider, 1),
             clock=self.clock, every=0.01, **options,
         )  # fmt: skip
 
     def start(self, *tasks, **options):
+        self.has_deleted = False
         self.client = TestClient(self.application(*tasks, **options))
         self.client.__enter__()
         return self
@@ -121,6 +181,23 @@ class Shuffling:
         self.clock.now = task.closes
         wait_until(lambda: task.address in self.register().closed)
         return self.register().closed[task.address]
+
+    def release(self, task):
+        """Close a task, and wait until its batch is available, or was not released."""
+        result = self.close(task)
+        self.await_batch(task)
+        return result
+
+    def await_batch(self, task):
+        """Wait until the batch of a closed task is available, or was not released."""
+        wait_until(lambda: self._renewed().provider("GET", task).status_code != 503)
+
+    def _renewed(self):
+        """Start the next shuffler after this one has deleted bundles, as `tacit shuffle` does."""
+        if self.has_deleted:
+            self.stop()
+            self.start()
+        return self
 
     def crash(self, task, patched, owner, step, *, after):
         """Close a task in a process that ends before or after a step, and start the next one."""

@@ -13,12 +13,10 @@ from list_models import drawn
 from playwright.sync_api import Browser, Page
 from processes import free_port
 from shuffled_tasks import item_task
-from shuffling import PROVIDER_TOKEN, Clock, registered, served, wait_until
+from shuffling import Clock, registered, served_task, wait_until
 
 import tacit
-from tacit.collector.ingest.enrolment import Enrolment
 from tacit.device.list_profile import ListProfile
-from tacit.shuffler.app import application
 from tacit.shuffler.batch_files import messages_of
 from tacit.shuffler.task_key import TaskKey
 
@@ -61,14 +59,10 @@ def site(tmp_path):
 @pytest.fixture
 def world(tmp_path, site):
     """A task of the site, its clock, and a shuffler on another port, which is another origin."""
-    clock, port = Clock(), free_port()
-    task = item_task(key=KEY.public, provider=site[1], shuffler=f"http://127.0.0.1:{port}")
-    folder = tmp_path / "shuffler"
-    folder.mkdir()
-    people = Enrolment([sha256(f"p{each}".encode()).hexdigest() for each in range(PEOPLE)], 1)
-    provider = Enrolment([sha256(PROVIDER_TOKEN.encode()).hexdigest()], 1)
-    app = application(folder, [task], people, provider, clock=clock, every=0.01)
-    with served(app, port):
+    clock, folder = Clock(), tmp_path / "shuffler"
+    shuffler = f"http://127.0.0.1:{free_port()}"
+    task = item_task(key=KEY.public, provider=site[1], shuffler=shuffler)
+    with served_task(folder, task, PEOPLE, clock):
         yield task, clock, folder / f"{task.address}.batch"
 
 

@@ -40,7 +40,7 @@ def test_counts_are_those_of_the_same_words_in_memory(shuffling):
         with shuffling.device(person, words=words(person)) as device:
             assert device.sync(items).stored == 1
         np.add.at(expected, draw_bundle(range(len(items)), TASK.round, words(person)), 1)
-    result = shuffling.close(TASK)
+    result = shuffling.release(TASK)
     batch = shuffling.provider("GET", TASK).content
     assert (result.bundles, result.batch) == (25, sha256(batch).hexdigest())
     messages = messages_of(batch)
@@ -55,7 +55,7 @@ def test_a_batch_is_released_once(shuffling):
     for person in range(20):
         assert shuffling.send(TASK, bundle(person), person=person).status_code == 200
     assert shuffling.provider("GET", TASK).status_code == 410  # before it is closed
-    shuffling.close(TASK)
+    shuffling.release(TASK)
     first = shuffling.provider("GET", TASK).content
     assert shuffling.provider("GET", TASK).content == first  # a download that was interrupted
     shuffling.stop()
@@ -109,8 +109,7 @@ def test_the_batch_links_no_bundle(shuffling):
     names = [row.id for row in shuffling.rows()]
     assert len(names) == 20
     assert all(name in before for name in names)
-    shuffling.close(TASK)
-    wait_until(lambda: not shuffling.rows())
+    shuffling.release(TASK)
     shuffling.stop()
     after = shuffling.files()
     assert not any(name in after for name in names)
@@ -233,7 +232,7 @@ def test_old_batches_are_deleted(shuffling):
     shuffling.start(TASK)
     for person in range(20):
         shuffling.send(TASK, bundle(person), person=person)
-    shuffling.close(TASK)
+    shuffling.release(TASK)
     for days in (6, 6, 6, 6, 5):
         shuffling.clock.now += days * 86_400
         shuffling.turn()
@@ -258,7 +257,7 @@ def test_nothing_sensitive_is_logged(shuffling, caplog):
 
 STEPS = [
     (SqliteStore, "shut"), (HeldBundles, "release"), (RegisterFile, "add"), (SqliteStore, "forget"),
-    (Shuffler, "_scrub"),
+    (Shuffler, "_scrub"), (SqliteStore, "hold"),
 ]  # fmt: skip
 
 
@@ -272,7 +271,7 @@ def test_a_crash_at_any_step_loses_nothing(shuffling, monkeypatch, owner, step, 
         shuffling.send(TASK, bundle(person), person=person)
     with monkeypatch.context() as patched:
         shuffling.crash(TASK, patched, owner, step, after=after)
-    result = shuffling.close(TASK)
+    result = shuffling.release(TASK)
     assert result.bundles == people
     response = shuffling.provider("GET", TASK)
     if people < 20:

@@ -7,8 +7,10 @@ import pytest
 from described import statuses
 from processes import free_port
 from shuffled_tasks import item_task
-from shuffling import PROVIDER_TOKEN, served
+from shuffling import PROVIDER_TOKEN, served_anew, wait_until
 
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import StoreError
 from tacit.shuffler.app import OPENAPI, ShufflerRoutes
 from tacit.shuffler.task_key import TaskKey
 
@@ -18,24 +20,36 @@ TOKENS = "/v1/tasks/{task}/tokens"
 
 
 @pytest.fixture
-def answers(shuffling):
-    """A function from a token to the (path, status) of all answers. The shuffler uses sockets."""
+def servers(shuffling):
+    """The servers of a shuffler on sockets, which starts anew after it has deleted bundles."""
     port = free_port()
-    url = f"http://127.0.0.1:{port}"
+    with (
+        served_anew(lambda anew: shuffling.application(TASK, forgotten=anew), port) as started,
+        httpx2.Client(base_url=f"http://127.0.0.1:{port}") as shuffling.client,
+    ):
+        yield started
+    shuffling.client = None
+
+
+@pytest.fixture
+def answers(shuffling, servers):
+    """A function from a token to the (path, status) of all answers."""
 
     def tried(token, examples):
         headers = {"authorization": f"Bearer {token}"}
+        url = str(shuffling.client.base_url)
         return statuses(OPENAPI, url, {"task": TASK.address}, examples, headers)
 
-    with served(shuffling.application(TASK), port):
-        shuffling.client = httpx2.Client(base_url=url)
-        yield tried
-        shuffling.stop()
+    return tried
 
 
 @pytest.mark.parametrize("examples", [2, pytest.param(200, marks=pytest.mark.long)])
-def test_what_the_published_description_says(shuffling, answers, examples):
+def test_what_the_published_description_says(shuffling, servers, answers, examples, monkeypatch):
     """With the tokens of a person and of the provider, on an open task and a closed one."""
+
+    def failing(*arguments):
+        raise StoreError("gone")
+
     seen = answers("person 30", examples)
     assert {(BUNDLES, 404), (BUNDLES, 422), (BATCH, 401), (TOKENS, 401)} <= seen
     assert ("/v1/ready", 200) in seen
@@ -44,7 +58,13 @@ def test_what_the_published_description_says(shuffling, answers, examples):
     for person in range(20):
         body = bytes([person]) * TASK.bundle_bytes
         assert shuffling.send(TASK, body, person=person).status_code == 200
-    shuffling.close(TASK)
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteStore, "forget", failing)
+        shuffling.close(TASK)
+        refused = shuffling.provider("GET", TASK)
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "10")
+        assert refused.json()["type"] == "urn:tacit:problem:deleting"
+    wait_until(lambda: len(servers) == 2 and servers[1].started)
     seen |= answers("person 30", examples)
     assert (BUNDLES, 410) in seen
     seen |= answers(PROVIDER_TOKEN, examples)

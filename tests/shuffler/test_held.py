@@ -1,4 +1,5 @@
-"""What a shuffler holds in its files and its memory: no plaintext, and no link after release.
+"""What a shuffler holds in its files and its memory: no plaintext, and no link when the batch is
+available.
 
 The shuffler is a process, whose memory is read as a whole. Freed memory counts: it is not
 overwritten by Python, by SQLite or by the web server.
@@ -24,9 +25,16 @@ MOST_LINKED = 0.15
 MOST_LINKED_TOKENS = 0.4
 """Six standard deviations above 2 / PEOPLE, of as many tokens."""
 PLANTED = {
-    "is not renewed": """
+    "is available before it is renewed": """
 from tacit.shuffler.renewal import Renewal
 Renewal.request = lambda self: None
+shuffler.Shuffler._is_erased = lambda self, address: address in self._deleted
+""",
+    "is available at the closing": """
+async def failing(*arguments):
+    raise OSError
+shuffler.HeldBundles.delete = failing
+shuffler.Shuffler._is_erased = lambda self, address: True
 """,
     "retains bundles in a file": """
 add = shuffler.Shuffler.add
@@ -46,7 +54,12 @@ SqliteStore.forget = lambda self, task, epoch, byte: 0
 """,
 }
 TOKENS_PLANTED = {
-    name: PLANTED[name] for name in ("is not renewed", "retains bundles in a file")
+    name: PLANTED[name]
+    for name in (
+        "is available before it is renewed",
+        "is available at the closing",
+        "retains bundles in a file",
+    )
 } | {
     "releases tokens in the order of arrival": """
 from tacit.shuffler import batch_files
@@ -129,7 +142,7 @@ def links(held, bundles, names):
 
 @pytest.mark.long
 @pytest.mark.parametrize("planted", [None, *PLANTED])
-def test_no_link_of_a_bundle_to_the_batch_after_release(holding, planted):
+def test_no_link_of_a_bundle_to_an_available_batch(holding, planted):
     """Before it, all bundles and names are present, which shows that the search detects them."""
     held = holding(PLANTED.get(planted, ""))
     bundles = Bundles(held.task, 1)
@@ -139,11 +152,7 @@ def test_no_link_of_a_bundle_to_the_batch_after_release(holding, planted):
     assert {"the order of messages in memory", "the order of messages in files",
             "a name in files"} <= set(links(held, bundles, names))  # fmt: skip
     held.close()
-    wait_until(
-        {"is not renewed": lambda: not held.names(), "deletes nothing": lambda: True}.get(
-            planted, held.is_renewed
-        )
-    )
+    wait_until(held.is_available)
     batch = held.batch()
     assert bundles.linked(batch)[1] == len(batch) // SEALED_BYTES == 43 * PEOPLE
     assert bool(set(links(held, bundles, names))) is (planted is not None)
@@ -166,7 +175,7 @@ def token_links(held, tokens, names):
 
 @pytest.mark.long
 @pytest.mark.parametrize("planted", [None, *TOKENS_PLANTED])
-def test_no_link_of_a_token_to_a_person_after_release(holding, tmp_path, planted):
+def test_no_link_of_a_token_to_a_person_when_it_is_available(holding, tmp_path, planted):
     """Tokens are in an order of their own, apart from messages, and the names are deleted."""
     key = SigningKey.generate(tmp_path / "films.pem")
     signed = []
@@ -181,7 +190,7 @@ def test_no_link_of_a_token_to_a_person_after_release(holding, tmp_path, planted
     assert len(set(names)) == 2 * PEOPLE
     assert {"a name in memory", "a name in files"} <= set(token_links(held, tokens, names))
     held.close()
-    wait_until((lambda: not held.names()) if planted == "is not renewed" else held.is_renewed)
+    wait_until(held.is_available)
     batch, file = held.batch(), held.batch("tokens")
     assert bundles.linked(batch)[1] == 43 * PEOPLE
     assert set(tokens_of(file)) == set(signed)

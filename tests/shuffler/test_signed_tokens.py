@@ -80,7 +80,7 @@ def test_every_bundle_has_a_token_of_its_own_apart_from_messages(
         assert device.ledger.spent == COST
         device.close()
     assert len(provider.requests) == 22
-    result = shuffling.close(task)
+    result = shuffling.release(task)
     assert result.bundles == 22
     batch, file = shuffling.provider("GET", task).content, shuffling.signed_file(task).content
     signed = tokens_of(file)
@@ -146,7 +146,7 @@ def test_a_crash_loses_no_token(shuffling, token, task, monkeypatch, owner, step
         assert shuffling.send(task, body, person=person).status_code == 200
     with monkeypatch.context() as patched:
         shuffling.crash(task, patched, owner, step, after=after)
-    assert shuffling.close(task).bundles == 20
+    assert shuffling.release(task).bundles == 20
     assert shuffling.signed_file(task).content == b"".join(sorted(signed))
     wait_until(lambda: not shuffling.rows(3))
 

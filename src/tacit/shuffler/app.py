@@ -54,6 +54,7 @@ TOKEN = Problem("token", 422, "The task requires a token with a signature of its
 CONFLICT = Problem("conflict", 409, "Another bundle of this token was stored; it is final.")
 CLOSED = Problem("closed", 410, "The task is closed, so its batch accepts no more bundles.")
 GONE = Problem("gone", 410, "The batch was not released, or was deleted.")
+DELETING = Problem("deleting", 503, "Its bundles are being deleted; request the batch again.", 10)
 
 
 class RunningShuffler(NamedTuple):
@@ -236,9 +237,9 @@ class ShufflerRoutes:
 
     async def _released(self, request: Request) -> Path:
         await self._providers.admit(dict(request.scope["headers"]))
-        path = self._shuffler.batch(self._task(request).address)
-        if path is None:
-            raise ProblemError(GONE)
+        address = self._task(request).address
+        if (path := self._shuffler.batch(address)) is None:
+            raise ProblemError(DELETING if self._shuffler.is_pending(address) else GONE)
         return path
 
 
@@ -256,8 +257,8 @@ def application(
     providers: Enrolment,
     *,
     confirmed: bool = False,
+    forgotten: Callable[[], None],
     every: float = 1.0,
-    forgotten: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
@@ -265,10 +266,11 @@ def application(
 
     `tasks`: new ones; those of earlier runs are in the folder. `people`, `providers`: enrolment of
     devices and of the provider. `confirmed`: whether the machine's clock is right, whatever the
-    stored time. `every`: seconds between checks for tasks to close. `forgotten`: called after the
-    bundles of a closed task were deleted, which memory may still contain. `clock`: Unix seconds.
-    `monotonic`: seconds since any moment. Raises `RequestError` for a folder in use and for invalid
-    tasks, `DataError` for a damaged register.
+    stored time. `forgotten`: starts the program anew, after the bundles of a closed task were
+    deleted, which memory may still contain. The batch is not available before. `every`: seconds
+    between checks for tasks to close. `clock`: Unix seconds. `monotonic`: seconds since any moment.
+    Raises `RequestError` for a folder in use and for invalid tasks, `DataError` for a damaged
+    register.
     """
     store = SqliteStore(str(folder / STORE), sole=True)
     try:

@@ -1,10 +1,11 @@
 """Bundles and signed tokens of open tasks, in the store of a shuffler until a batch is released.
 
 The store has a bundle and its signed token under two numbers, and under two names, which only the
-enrolment token of the sender relates. Both are stored in one transaction, and deleted together.
+enrolment token of the sender relates. Both are stored in one transaction, and deleted together. The
+store shows which tasks have no bundle left, in it and in its log.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 from itertools import product
@@ -20,6 +21,8 @@ from tacit.wire.shuffled.task import ShuffledTask
 
 TOKEN_CONTEXT = b"tacit-token-1\n"
 """Begins the document, and the context of names, under which the store has tokens of a task."""
+DELETED_CONTEXT = b"tacit-deleted-1\n"
+"""Begins the document that the store has of a task whose bundles are deleted."""
 READ_BYTES = 1 << 24
 """Most bytes of bundles in memory while a batch is written, if one bundle has no more."""
 
@@ -61,13 +64,14 @@ class HeldBundles:
         for number in self._both(address):
             await writer.run(lambda store, number=number: store.shut(number, 0))
 
-    async def delete(self, writer: Writer, address: str, deleted: Callable[[], None]) -> None:
-        """Delete the bundles and tokens of a task. `deleted`: called if there are some."""
+    async def delete(self, writer: Writer, address: str) -> None:
+        """Delete the bundles and tokens of a task, which the log of the store may still contain."""
         for number, byte in product(self._both(address), range(256)):
-            if await writer.run(
-                lambda store, number=number, byte=byte: store.forget(number, 0, byte)
-            ):
-                deleted()
+            await writer.run(lambda store, number=number, byte=byte: store.forget(number, 0, byte))
+
+    async def confirm(self, writer: Writer, address: str) -> None:
+        """Store durably that neither the store nor its log has a bundle of a task."""
+        await writer.run(lambda store: store.hold(DELETED_CONTEXT + address.encode()))
 
     def release(self, task: ShuffledTask, files: BatchFiles) -> Closing:
         """Write the batch if it has enough bundles, and as many different tokens.
@@ -97,6 +101,16 @@ class HeldBundles:
         """Return the numbers of bundles and tokens of a task in the store."""
         tokens = self._token_numbers.get(address)
         return [self._numbers[address], *(() if tokens is None else (tokens,))]
+
+
+def deleted_tasks(store: ReportStore) -> set[str]:
+    """Return the addresses of tasks whose deletion was confirmed."""
+    documents = [held.document for held in store.tasks()]
+    return {
+        document.removeprefix(DELETED_CONTEXT).decode()
+        for document in documents
+        if document.startswith(DELETED_CONTEXT)
+    }
 
 
 def row_of(context: bytes, identity: bytes, number: int, content: bytes) -> StoredReport:

@@ -21,6 +21,12 @@ OTHER_BATCH = (
 )
 GONE = 410
 """Status of a batch that was deleted."""
+REFUSALS = {
+    GONE: "The shuffler has no such batch: it was not released, or was deleted.",
+    503: "The batch is not available yet: the shuffler deletes its bundles first. Run the same "
+    "command again in a minute.",
+}
+"""What the statuses of a refused request for a batch mean."""
 
 
 def _chunks(response: Any) -> Iterator[bytes]:
@@ -64,8 +70,8 @@ class ShufflerSession:
     def download(self, path: Path, batch: str | None) -> None:
         """Write the batch to a file, atomically. `batch`: its SHA-256 by the register.
 
-        Raises `RequestError` if the shuffler refuses, and `DataError` for another batch, such as a
-        part of it.
+        Raises `RequestError` if the shuffler refuses, such as while it deletes the bundles of the
+        batch, and `DataError` for another batch, such as a part of it.
         """
         with whole(path) as partial:
             if self._written(partial, "batch") != batch:
@@ -107,9 +113,8 @@ class ShufflerSession:
             if error.code in allowed:
                 return error
             with error:
-                raise RequestError(
-                    f"The shuffler refuses the request (status {error.code})."
-                ) from None
+                refusal = f"The shuffler refuses the request (status {error.code})."
+                raise RequestError(REFUSALS.get(error.code, refusal)) from None
         except (URLError, HTTPException, OSError) as error:
             cause = getattr(error, "reason", error)
             raise RequestError(f"The shuffler cannot be reached: {cause}.") from None

@@ -3,6 +3,10 @@
 A task is closed in steps, each of which is durable before the next: bundles are refused, the batch
 is written, the register shows the closing, and the bundles are deleted. After a crash the steps are
 repeated, with the same batch. A batch below the least number of bundles is never written.
+
+A batch is available only after its bundles are deleted, from the disk and from memory: when the
+provider has it, nothing in the shuffler links a bundle to it. The store confirms the deletion from
+the disk, and only a process that has started afterwards hands the batch over.
 """
 
 import asyncio
@@ -17,10 +21,10 @@ from typing import Any
 from tacit.collector.ingest.clock import DAYS, TrustedClock
 from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.sqlite_reader import SqliteReader
-from tacit.collector.storage.store import ReportOutcome, ReportStore
+from tacit.collector.storage.store import ReportOutcome, ReportStore, StoreError
 from tacit.errors import RequestError, TacitError
 from tacit.shuffler.batch_files import BatchFiles, RegisterFile
-from tacit.shuffler.held_bundles import HeldBundles, row_of
+from tacit.shuffler.held_bundles import HeldBundles, deleted_tasks, row_of
 from tacit.wire.shuffled.register import Register
 from tacit.wire.shuffled.task import ShuffledTask, loads
 from tacit.wire.tasks.task import DAY
@@ -40,12 +44,11 @@ SAVE_SECONDS = 600.0
 class Shuffler:
     """The tasks of one provider in a folder, on the writer's store `STORE`.
 
-    `forgotten`: called after bundles were deleted, which memory may still contain.
+    `forgotten`: starts the program anew, after bundles were deleted, which memory may still
+    contain. Their batch is not available before.
     """
 
-    def __init__(
-        self, folder: Path, clock: TrustedClock, forgotten: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, folder: Path, clock: TrustedClock, forgotten: Callable[[], None]) -> None:
         self.clock = clock
         self._forgotten = forgotten
         self._folder = folder
@@ -55,8 +58,8 @@ class Shuffler:
         self._bundles = HeldBundles(folder / STORE)
         self._ready, self._saved = 0, -SAVE_SECONDS
         self._closing: set[str] = set()
-        self._in_memory: set[str] = set()  # also after a deletion that failed halfway
-        self._deleted: set[str] = set()
+        self._in_memory: set[str] = set()  # tasks whose bundles this process has deleted, or tried
+        self._deleted: set[str] = set()  # tasks whose deletion the store has confirmed
 
     @property
     def register(self) -> Register:
@@ -78,6 +81,7 @@ class Shuffler:
         for held in store.tasks():
             with suppress(TacitError):  # an obsolete format
                 self._hold(store, loads(held.document))
+        self._deleted = deleted_tasks(store) & self.register.closed.keys()
         if not self._tasks.keys() >= set(self.register.open.values()):
             raise RequestError(
                 f"{STORE} lacks an open task of {REGISTER}; restore both files of one moment."
@@ -128,11 +132,22 @@ class Shuffler:
         return await asyncio.to_thread(counted)
 
     def batch(self, address: str) -> Path | None:
-        """Return the file of a released batch; None if not released, or deleted."""
+        """Return the file of a released batch whose bundles are deleted; None without one."""
+        return self._released(address) if self._is_erased(address) else None
+
+    def is_pending(self, address: str) -> bool:
+        """Return whether a batch is released, and its bundles are not deleted yet."""
+        return self._released(address) is not None and not self._is_erased(address)
+
+    def _released(self, address: str) -> Path | None:
         result = self.register.closed.get(address)
         path = self._files.path(address)
         is_released = result is not None and result.batch is not None
         return path if is_released and path.exists() else None
+
+    def _is_erased(self, address: str) -> bool:
+        """Return whether neither the disk nor memory has bundles of a task."""
+        return address in self._deleted and address not in self._in_memory
 
     @property
     def open_tasks(self) -> list[ShuffledTask]:
@@ -142,12 +157,12 @@ class Shuffler:
     @property
     def closing_lag(self) -> float:
         """Seconds since the earliest closing time of a task whose bundles are not deleted."""
-        return self._age(address for address in self._tasks if address not in self._deleted)
+        return self._age(address for address in self._tasks if not self._is_erased(address))
 
     @property
     def batch_age(self) -> float:
         """Seconds since the earliest closing time of a task whose batch is not deleted."""
-        return self._age(address for address in self._tasks if self.batch(address) is not None)
+        return self._age(address for address in self._tasks if self._released(address) is not None)
 
     def _age(self, addresses: Iterable[str]) -> float:
         """Return the seconds since the earliest closing time; 0 if none is past."""
@@ -156,13 +171,14 @@ class Shuffler:
 
     def delete(self, address: str) -> None:
         """Delete a released batch, which the provider has received."""
-        if self.batch(address) is not None:
+        if self._released(address) is not None:
             self._files.delete(address)
 
     async def keep(self, writer: Writer, every: float = 1.0) -> None:
         """Close tasks at their time, and delete old batches, while the shuffler runs.
 
-        Nothing is closed or deleted while the clock is not trusted. After an error it is retried.
+        Nothing is closed, and no batch is deleted, while the clock is not trusted. The bundles of a
+        closed task are deleted whatever the clock. After an error it is retried.
         """
         while True:
             await _attempt(self._save_clock(writer))
@@ -178,7 +194,8 @@ class Shuffler:
 
     async def _finish(self, writer: Writer, task: ShuffledTask) -> None:
         now = self.clock()
-        if self.clock.trusted and now >= task.closes:
+        is_due = self.clock.trusted and now >= task.closes
+        if is_due or task.address in self.register.closed:
             await self._close(writer, task)
         if self.clock.trusted and now >= task.closes + RETENTION_DAYS * DAY:
             self.delete(task.address)
@@ -193,16 +210,21 @@ class Shuffler:
             state = "released" if result.batch else "not released"
             log.info("A batch is closed and %s.", state, extra={"event": "closed"})
         if address not in self._deleted:
-            await self._bundles.delete(writer, address, lambda: self._in_memory.add(address))
+            # Before the first step: this process, which read or received them, never serves the
+            # batch, whichever step fails.
+            self._in_memory.add(address)
+            await self._bundles.delete(writer, address)
             await writer.run(lambda store: self._scrub())
+            await self._bundles.confirm(writer, address)
             self._deleted.add(address)
-            if address in self._in_memory:
-                self._forgotten()
+            self._forgotten()
 
     def _scrub(self) -> None:
-        """Overwrite the log of the database, which has deleted bundles."""
-        with closing(sqlite3.connect(self._folder / STORE)) as database:
-            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Empty the log of the database, which has deleted bundles. Raises `StoreError` if not."""
+        with closing(sqlite3.connect(self._folder / STORE, timeout=0)) as database:
+            (is_busy, *_) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if is_busy:  # SQLite does not raise while another connection reads from the log
+            raise StoreError("The log of the store is in use.")
 
     def _hold(self, store: ReportStore, task: ShuffledTask) -> None:
         self._bundles.register(store, task)

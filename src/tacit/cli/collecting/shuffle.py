@@ -56,7 +56,8 @@ def shuffle(
     one bundle per person and task, and shows its tasks in a public register. A task is closed at
     its published time. With the required number of bundles, the provider receives all messages
     once, without senders and in the order of their bytes. Otherwise they are deleted. The program
-    then starts anew in the same process, so that its memory contains no bundle.
+    then starts anew in the same process, so that its memory contains no bundle, and the provider
+    can download the batch.
 
     Example:
 

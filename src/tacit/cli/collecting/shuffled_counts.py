@@ -40,12 +40,12 @@ def count(
 ) -> None:
     """Open the batch of a shuffled task, and count its messages.
 
-    The batch is downloaded from the shuffler, and compared with its public register. If the task
-    has a signer, a batch with fewer signed tokens than the task's least number of bundles is not
-    opened. Copies of a message are counted once. When the counts are on disk, the key file is
-    overwritten and deleted, and the batch is deleted at the shuffler. Nothing can be opened
-    afterwards. After a crash, the same command continues: it deletes what the counts on disk have
-    made obsolete.
+    The batch is downloaded from the shuffler, and compared with its public register. It is
+    available some seconds after the closing, when its bundles are deleted. If the task has a
+    signer, a batch with fewer signed tokens than the task's least number of bundles is not opened.
+    Copies of a message are counted once. When the counts are on disk, the key file is overwritten
+    and deleted, and the batch is deleted at the shuffler. Nothing can be opened afterwards. After a
+    crash, the same command continues: it deletes what the counts on disk have made obsolete.
 
     Opening takes about 70 microseconds of CPU time per message. With --processes or Spark, ranges
     of the batch are opened at the same time. Spark's workers must be able to read the batch, which
