@@ -15,7 +15,7 @@ from shuffling import Clock, Shuffling, wait_until
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.shuffler.batch_files import messages_of
 from tacit.shuffler.held_bundles import DELETED_CONTEXT, HeldBundles
-from tacit.shuffler.shuffler import STORE, Shuffler
+from tacit.shuffler.shuffler import REGISTER, STORE, Shuffler
 from tacit.shuffler.task_key import TaskKey
 
 TASK = item_task(key=TaskKey.generate().public)
@@ -59,6 +59,11 @@ FAULTS = [
 ] + [Fault(SqliteStore, "forget", True, calls=100)]
 
 
+def send_all(shuffling):
+    for person, bundle in enumerate(BUNDLES):
+        assert shuffling.send(TASK, bundle, person=person).status_code == 200
+
+
 class History:
     """A shuffler, and its naive twin.
 
@@ -74,8 +79,7 @@ class History:
         self.is_confirmed = self.is_clean = False
         self.had_bundles = True
         self._shuffling.start(TASK)
-        for person, bundle in enumerate(BUNDLES):
-            assert self._shuffling.send(TASK, bundle, person=person).status_code == 200
+        send_all(self._shuffling)
         self.check(410)
         self._plant()
         self._shuffling.close(TASK)
@@ -181,8 +185,7 @@ def test_an_earlier_release_is_detected(tmp_path, monkeypatch, owner, name, plan
 def test_a_log_that_is_read_meanwhile_is_emptied_first(shuffling):
     """SQLite then leaves the deleted bundles in the log, and raises nothing."""
     shuffling.start(TASK)
-    for person, bundle in enumerate(BUNDLES):
-        shuffling.send(TASK, bundle, person=person)
+    send_all(shuffling)
     with closing(sqlite3.connect(shuffling.folder / STORE, isolation_level=None)) as reading:
         reading.execute("BEGIN")
         reading.execute("SELECT count(*) FROM reports").fetchone()
@@ -200,8 +203,7 @@ def test_a_log_that_is_read_meanwhile_is_emptied_first(shuffling):
 def test_a_closed_batch_becomes_available_whatever_the_clock(shuffling, monkeypatch):
     """Its bundles are deleted while nothing else is closed."""
     shuffling.start(TASK)
-    for person, bundle in enumerate(BUNDLES):
-        shuffling.send(TASK, bundle, person=person)
+    send_all(shuffling)
     with monkeypatch.context() as patched:
         FAULTS[0].plant(patched)
         shuffling.close(TASK)
@@ -211,3 +213,23 @@ def test_a_closed_batch_becomes_available_whatever_the_clock(shuffling, monkeypa
     assert shuffling.provider("GET", TASK).status_code == 200
     assert shuffling.provider("DELETE", TASK).status_code == 200
     wait_until(lambda: shuffling.provider("GET", TASK).status_code == 410)
+
+
+def test_bundles_of_a_task_whose_register_was_restored_are_deleted_again(shuffling, monkeypatch):
+    """The store has confirmed an earlier deletion, which is not that of the new bundles."""
+    shuffling.start(TASK)
+    before = (shuffling.folder / REGISTER).read_bytes()
+    send_all(shuffling)
+    shuffling.release(TASK)
+    shuffling.stop()
+    (shuffling.folder / REGISTER).write_bytes(before)
+    shuffling.clock.now = TASK.closes - 1
+    shuffling.start()
+    send_all(shuffling)
+    with monkeypatch.context() as patched:
+        FAULTS[0].plant(patched)
+        shuffling.close(TASK)
+        assert shuffling.provider("GET", TASK).status_code == 503
+    shuffling.await_batch(TASK)
+    assert shuffling.provider("GET", TASK).status_code == 200
+    assert not shuffling.rows()
