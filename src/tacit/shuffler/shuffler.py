@@ -39,6 +39,8 @@ RETENTION_DAYS = 30
 """Days after closing when a batch that the provider did not delete is deleted."""
 SAVE_SECONDS = 600.0
 """Seconds after which the trusted clock is stored again."""
+LOG_SECONDS = 1.0
+"""Longest wait for readers of the log: many short reads cannot prevent that it is emptied."""
 
 
 class Shuffler:
@@ -221,7 +223,7 @@ class Shuffler:
 
     def _scrub(self) -> None:
         """Empty the log of the database, which has deleted bundles. Raises `StoreError` if not."""
-        with closing(sqlite3.connect(self._folder / STORE, timeout=0)) as database:
+        with closing(sqlite3.connect(self._folder / STORE, timeout=LOG_SECONDS)) as database:
             (is_busy, *_) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if is_busy:  # SQLite does not raise while another connection reads from the log
             raise StoreError("The log of the store is in use.")
