@@ -23,8 +23,8 @@ from tacit.metrics.lists import list_figures
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.ratings import Ratings
 from tacit.training import ShuffledEase
+from tacit.training.shuffled.settings import plan_for
 from tacit.training.shuffled.simulation import SimulatedDevices
-from tacit.training.shuffled.trainers import plan_for
 
 SETTINGS = {
     "1": ShuffledEase(messages=100, most_dummies=1900, turnout=1.0),

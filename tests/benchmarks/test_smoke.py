@@ -30,7 +30,7 @@ SCRIPTS = {
     "dawdlers": ("--connections", "9", "--seconds", "0.3"),
     "dp_ease": ("--made", "90,110,3000", "--epsilons", "300", "--sweep"),
     "shuffled": ("{frame}", "--topics", "3"),
-    "shuffled_stars": ("{csv}", "--head", "20", "--pairs", "10"),
+    "shuffled_stars": ("{csv}", "--copies", "1", "9", "--messages", "10"),
     "shuffled_page": ("--visits", "1", "--slowdown", "1"),
     "dpals": ("--ml-1m", "{csv}", "--scale", "1:5:1", "--seeds", "1", "--epsilons", "3"),
     "end_to_end": ("{csv}", "--epsilons", "3", "--runs", "1", "--model", "bias"),

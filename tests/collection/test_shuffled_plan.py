@@ -12,6 +12,8 @@ PLAN = ShuffledPlan(
     messages=30, items=500, epsilon="2", delta="1e-7", bundles=100_000, honest="0.8"
 )
 
+SIGNED = replace(PLAN, signed=True)
+
 
 @pytest.mark.parametrize(
     "head", [80, *(pytest.param(n, marks=pytest.mark.long) for n in (PLAN.least_head, 300))]
@@ -30,6 +32,15 @@ def test_rounds_of_any_head_attain_epsilon(head):
     assert certificate.empty == computed.empty
 
 
+def test_a_sign_doubles_the_buckets_and_leaves_the_bound():
+    rounds = SIGNED.item_round(), SIGNED.pair_round(60)
+    assert [one.buckets for one in rounds] == [2 * 500 + 300, 60 * 59 + 300]
+    assert [one.messages for one in rounds] == [PLAN.item_round().messages, 30]
+    computed = ShuffledCertificate.of(rounds, bundles=100_000, honest="0.8", delta="1e-7")
+    assert 1.9 < float(computed.replaced) <= 2
+    assert SIGNED.certificate([SIGNED.only_round()]).replaced == "2"
+
+
 def test_a_single_round_attains_epsilon_with_fewer_dummies():
     only = PLAN.only_round()
     assert PLAN.certificate([only]).replaced == "2"
@@ -46,15 +57,21 @@ def test_rounds_with_fewer_dummies_are_refused():
 def test_least_head_has_twenty_buckets_per_message():
     n = PLAN.least_head
     assert n * (n - 1) // 2 < 20 * 30 <= n * (n + 1) // 2
+    for plan in (SIGNED, replace(SIGNED, messages=1), replace(SIGNED, messages=16)):
+        n = plan.least_head
+        assert n >= 2
+        assert n == 2 or plan.pair_buckets(n - 1) < 20 * plan.messages
+        assert plan.pair_buckets(n) >= 20 * plan.messages
 
 
 @pytest.mark.parametrize("dummies", [1, 20, 200, 10_000])
-def test_largest_head_has_at_most_the_dummies(dummies):
-    size = PLAN.largest_head(dummies)
+@pytest.mark.parametrize("plan", [PLAN, SIGNED], ids=["unsigned", "signed"])
+def test_largest_head_has_at_most_the_dummies(plan, dummies):
+    size = plan.largest_head(dummies)
     if size:
-        assert PLAN.pair_round(size).dummies <= dummies
-    next_size = max(size + 1, PLAN.least_head)
-    assert size == 500 or PLAN.pair_round(next_size).dummies > dummies
+        assert plan.pair_round(size).dummies <= dummies
+    next_size = max(size + 1, plan.least_head)
+    assert size == 500 or plan.pair_round(next_size).dummies > dummies
 
 
 @pytest.mark.parametrize(

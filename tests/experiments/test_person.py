@@ -287,6 +287,24 @@ def test_shuffled_messages_are_compared_at_the_same_epsilon(run, tmp_path):
     assert status == 0, said
 
 
+def test_star_ratings_are_compared_with_signed_messages(run, tmp_path):
+    data = tmp_path / "made.csv"
+    synthetic(300, 60, 6_000, rng=2).to_polars().write_csv(data)
+    status, printed, said = run(
+        "compare", data, "--scale", "1:5:1", "--plan", "shuffled:10", "--model", "dp-covariance",
+        "--person-epsilon", "3", "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert status == 0, said
+    assert "RMSE, mean over splits" in printed
+    rows = json.loads((tmp_path / "out.json").read_text())
+    assert {(row["model"], row["plan"], row["trust"]) for row in rows if row["epsilon"]} == {
+        ("shuffled-covariance", "shuffled:10", "shuffler"),
+        ("shuffled-item-mean", "shuffled:10", "shuffler"),
+        ("dp-covariance", "curator", "curator"),
+    }
+    assert all(row["rmse"] for row in rows)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

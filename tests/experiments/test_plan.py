@@ -27,7 +27,7 @@ from tacit.planning.population import (
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
-from tacit.training import PER_PERSON, PGMF
+from tacit.training import PGMF
 from tacit.training.mechanism.accounting import least_multiplier
 from tacit.wire.item_model import ItemModel
 from tacit.wire.report import Report, dumps, upload
@@ -167,7 +167,7 @@ def rows():
 
 
 def test_every_way_of_the_axis_has_a_row_by_who_is_trusted(rows):
-    assert [row.way for row in rows] == [*user_level.KINDS, *PER_PERSON, plan.FREE, plan.MEAN]
+    assert [row.way for row in rows] == [*user_level.KINDS, *plan.TRAINERS, plan.FREE, plan.MEAN]
     private = [row for row in rows if row.epsilon is not None]
     assert {row.unit for row in private} == {"user"}
     assert all(row.epsilon <= 4 for row in private)

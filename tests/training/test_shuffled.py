@@ -14,8 +14,8 @@ from tacit.metrics.lists import list_figures
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.training import ShuffledEase, ShuffledPopularity
 from tacit.training.shuffled.estimates import head_size, item_estimates, pair_estimates
+from tacit.training.shuffled.settings import plan_for
 from tacit.training.shuffled.simulation import SimulatedDevices
-from tacit.training.shuffled.trainers import plan_for
 
 DATA = synthetic(n_users=600, n_items=90, n_ratings=12_000, scale="there", rng=1)
 FEW = from_frame(

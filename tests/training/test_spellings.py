@@ -150,7 +150,8 @@ def findings_on_devices(trainer: PGMF, seed: int, epsilon: str = "2") -> list[st
 
 def test_a_trainer_without_releases_draws_its_noise_on_devices():
     local = [each for each in USER_LEVEL if each not in TRAINERS]
-    assert [each.name for each in local] == ["pg-mf", "shuffled-ease", "shuffled-popularity"]
+    shuffled = ["covariance", "item-mean", "ease", "popularity"]
+    assert [each.name for each in local] == ["pg-mf", *(f"shuffled-{name}" for name in shuffled)]
     assert PGMF().guarantee("1").trust == "nobody"
     trusts = {each.fit(neighbours(0)[0], epsilon="1").guarantee.trust for each in local[1:]}
     assert trusts == {"shuffler"}

@@ -2,7 +2,7 @@
 
 A device sends at most M pairs of its user's items, and at most as many items as have 3 M pairs.
 Both rounds have one (epsilon, delta) per user: items a tenth of the variance of the privacy loss,
-and pairs the rest.
+and pairs the rest. For star ratings, messages have a *sign*, and items a fifth of the variance.
 
 The noise per bucket is fixed before the first round. The dummies of the second one follow from it
 and from the number of its buckets, which depends on the head, and so on counts of the first round.
@@ -19,12 +19,12 @@ from tacit.privacy.ledger import epsilon_text
 from tacit.privacy.shuffled_certificate import LARGEST_DELTA, ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound, calibrated
 
-SHARES = (0.1, 0.9)
-"""Shares of the rounds `items` and `pairs` in the variance of the loss."""
+SHARES, SIGNED_SHARES = (0.1, 0.9), (0.2, 0.8)
+"""Shares of the rounds `items` and `pairs` in the variance of the loss, without and with signs."""
 PAIRS_OF_ITEMS = 3
 """Pairs of the items that a device sends at most, over M."""
 UNUSED = 300
-"""Buckets of the round `items` that no device has."""
+"""Buckets of the round `items`, and of signed pairs, that no device has."""
 BUCKETS_EACH = 20
 """Least number of buckets of the round `pairs` per message. More buckets do not raise the bound."""
 _TWO_DIGITS = Context(prec=2, rounding=ROUND_FLOOR)
@@ -57,7 +57,8 @@ class ShuffledPlan:
 
     Epsilon is for a profile that is replaced by any other one. `messages`: M. `items`: size of the
     catalogue. `bundles`: least number of bundles in a batch. `honest`: least fraction of them from
-    devices that follow the protocol, a decimal string.
+    devices that follow the protocol, a decimal string. `signed`: whether messages have a sign, and
+    so two buckets per item and per pair.
 
     Raises `RequestError` for invalid numbers, and for a delta above .01 / bundles.
     """
@@ -68,6 +69,7 @@ class ShuffledPlan:
     delta: str
     bundles: int
     honest: str = "0.8"
+    signed: bool = False
 
     def __post_init__(self) -> None:
         whole("messages", self.messages, 1)
@@ -81,8 +83,8 @@ class ShuffledPlan:
 
     @property
     def least_head(self) -> int:
-        """Least size of a head: n (n + 1) / 2 >= 20 M."""
-        return _fewest_with(BUCKETS_EACH * self.messages)
+        """Least size of a head: its round has at least 20 M buckets."""
+        return self._largest_with(BUCKETS_EACH * self.messages - 1) + 1
 
     @property
     def pair_density(self) -> float:
@@ -92,7 +94,7 @@ class ShuffledPlan:
     def largest_head(self, dummies: int) -> int:
         """Return the size of the largest head for at most `dummies`; 0 if the least has more."""
         buckets = int(dummies * self._claim.devices / self.pair_density)
-        size = min((isqrt(8 * buckets + 1) - 1) // 2, self.items)
+        size = min(self._largest_with(buckets), self.items)
         return size if size >= self.least_head else 0
 
     def item_round(self) -> ShuffledRound:
@@ -101,8 +103,15 @@ class ShuffledPlan:
 
     def pair_round(self, head: int) -> ShuffledRound:
         """Return the round `pairs` for a head of at least `least_head` items."""
-        shape = ShuffledRound(buckets=head * (head + 1) // 2, messages=self.messages)
+        shape = ShuffledRound(buckets=self.pair_buckets(head), messages=self.messages)
         return self._with_dummies(shape, self.pair_density)
+
+    def pair_buckets(self, head: int) -> int:
+        """Return the buckets of the round `pairs`: n (n + 1) / 2, and n (n - 1) + 300 with signs.
+
+        Without signs, n of them are the decoys (i, i), which no device has.
+        """
+        return head * (head - 1) + UNUSED if self.signed else head * (head + 1) // 2
 
     def only_round(self) -> ShuffledRound:
         """Return the round `items` if it is the only one."""
@@ -126,7 +135,7 @@ class ShuffledPlan:
     @property
     def _items(self) -> ShuffledRound:
         """Round `items` without dummies."""
-        buckets = self.items + UNUSED
+        buckets = (1 + self.signed) * self.items + UNUSED
         most = _fewest_with(PAIRS_OF_ITEMS * self.messages) + 1
         return ShuffledRound(buckets=buckets, messages=min(most, self.items, (buckets - 1) // 2))
 
@@ -135,7 +144,12 @@ class ShuffledPlan:
         """Dummies of honest devices per bucket. The head is the smallest, of the largest bound."""
         buckets = BUCKETS_EACH * self.messages
         pairs = ShuffledRound(buckets=buckets, messages=self.messages)
-        return self._calibrated((self._items, pairs), SHARES)
+        return self._calibrated((self._items, pairs), SIGNED_SHARES if self.signed else SHARES)
+
+    def _largest_with(self, buckets: int) -> int:
+        """Return the size of the largest head with at most `buckets` pairs, signs included."""
+        pairs = max(buckets - UNUSED, 0) // 2 if self.signed else buckets
+        return (isqrt(8 * pairs + 1) - 1) // 2 + self.signed
 
     def _calibrated(
         self, rounds: tuple[ShuffledRound, ...], shares: tuple[float, ...]

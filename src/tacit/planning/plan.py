@@ -20,10 +20,14 @@ from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.progress import Progress
 from tacit.reporting.table import NOTHING, Table
 from tacit.scale import shortest
-from tacit.training import PER_PERSON, PGMF
+from tacit.training import PER_PERSON, PGMF, ShuffledCovariance, ShuffledItemMean
 from tacit.training.mechanism.accounting import check_promise
 
 FREE, MEAN = "no privacy", "mean rating"
+TRAINERS = tuple(
+    name for name in PER_PERSON if name not in (ShuffledCovariance.name, ShuffledItemMean.name)
+)
+"""Trainers of a curator or in rounds. Shuffled messages have another epsilon and other batches."""
 WORLDS = 2
 """Number of synthetic data sets to average over, if all users are simulated. Otherwise one."""
 
@@ -93,7 +97,7 @@ class Deployment:
         means = list[float]()
         all_simulated = self.population.simulated == self.population.people
         worlds = WORLDS if all_simulated else 1
-        total = worlds * (len(terms) + len(PER_PERSON)) + 1
+        total = worlds * (len(terms) + len(TRAINERS)) + 1
         done = 0
         for number in range(worlds):
             world = self.population.world(seed + number)
@@ -103,7 +107,7 @@ class Deployment:
                 done += 1
                 progress(way, done, total)
         rows = [self._slots(kind, each, predictions[kind]) for kind, each in terms.items()]
-        rows += [self._training(name, predictions[name]) for name in PER_PERSON]
+        rows += [self._training(name, predictions[name]) for name in TRAINERS]
         return [*rows, self._without(predictions[FREE]), _mean(means, self.population)]
 
     def _predictions(
@@ -112,7 +116,7 @@ class Deployment:
         people = self.population
         for kind, each in terms.items():
             yield kind, prediction.of_slots(each, AUTO, people, world, rng)
-        for name in PER_PERSON:
+        for name in TRAINERS:
             yield (
                 name,
                 prediction.of_training(name, self.epsilon, self.delta, people, world, rng),

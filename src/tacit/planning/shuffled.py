@@ -26,8 +26,8 @@ from tacit.ratings import Ratings
 from tacit.readers.synthetic import FEWEST, synthetic
 from tacit.reporting.table import NOTHING, Table
 from tacit.training import ShuffledEase, ShuffledPopularity
+from tacit.training.shuffled.settings import plan_for
 from tacit.training.shuffled.simulation import SimulatedDevices
-from tacit.training.shuffled.trainers import plan_for
 from tacit.wire.shuffled.task import SEALED_BYTES
 
 HELD_OUT = 0.2

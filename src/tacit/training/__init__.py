@@ -1,6 +1,7 @@
 """Private trainers: read true ratings, add noise, and return a model with its guarantee.
 
-A curator holds all users' ratings. In federated rounds each device keeps its user's ratings.
+A curator holds all users' ratings. In federated rounds each device keeps its user's ratings, as
+with shuffled messages.
 """
 
 from typing import Any
@@ -16,6 +17,8 @@ from tacit.training.person.dpals import DPALS as DPALS
 from tacit.training.pg_mf import PGMF as PGMF
 from tacit.training.protocol import AbstractListTraining as AbstractListTraining
 from tacit.training.protocol import AbstractTraining as AbstractTraining
+from tacit.training.shuffled.star_trainers import ShuffledCovariance as ShuffledCovariance
+from tacit.training.shuffled.star_trainers import ShuffledItemMean as ShuffledItemMean
 from tacit.training.shuffled.trainers import ShuffledEase as ShuffledEase
 from tacit.training.shuffled.trainers import ShuffledPopularity as ShuffledPopularity
 from tacit.training.value.private_svd import PrivateSVD as PrivateSVD
@@ -33,6 +36,8 @@ STRICT: tuple[AbstractTraining, ...] = (
     Berlioz(noise="output"),
     DPALS(),
     DPCovariance(),
+    ShuffledCovariance(),
+    ShuffledItemMean(),
 )
 """Trainers whose guarantee holds."""
 

@@ -199,7 +199,8 @@ def compare(
         else:
             models = options.names(model) if model else default_models(ratings)
             every = replace(request.comparison, models=models, engine=there)
-            comparison = recorded.resolve(with_shuffled(every, messages) if messages else every)
+            every = with_shuffled(every, ratings, messages) if messages else every
+            comparison = recorded.resolve(every)
             wanted = UserLevelComparison(epsilons=epsilon_texts(person_epsilon), every=comparison)
             terms = wanted.terms(ratings)
             slots = [(each.plan, each.epsilon) for each in terms.values()]

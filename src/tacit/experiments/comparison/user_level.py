@@ -31,7 +31,9 @@ SHOWN = {"rmse": "RMSE", "ndcg_at_20": "NDCG@20"}
 
 STARS_MODELS = ("channel-mf", "pg-mf", "dpals", "dp-covariance")
 LIST_MODELS = ("ease", "dp-ease")
-SHUFFLED = ("shuffled-ease", "shuffled-popularity")
+SHUFFLED_STARS = ("shuffled-covariance", "shuffled-item-mean")
+SHUFFLED_LISTS = ("shuffled-ease", "shuffled-popularity")
+SHUFFLED = (*SHUFFLED_STARS, *SHUFFLED_LISTS)
 
 
 def default_models(ratings: Ratings) -> tuple[str, ...]:
@@ -39,9 +41,13 @@ def default_models(ratings: Ratings) -> tuple[str, ...]:
     return LIST_MODELS if ratings.scale.has_one_level else STARS_MODELS
 
 
-def with_shuffled(every: Comparison, messages: int) -> Comparison:
-    """Add the trainers from shuffled messages to a comparison, with M = `messages`."""
+def with_shuffled(every: Comparison, ratings: Ratings, messages: int) -> Comparison:
+    """Add the trainers from shuffled messages for the scale, with M = `messages`.
+
+    Those that the comparison names have the same M.
+    """
     find = every.learner
+    added = SHUFFLED_LISTS if ratings.scale.has_one_level else SHUFFLED_STARS
 
     def named(name: str, mode: str) -> Learner:
         known = find(name, mode)
@@ -51,7 +57,7 @@ def with_shuffled(every: Comparison, messages: int) -> Comparison:
 
     return replace(
         every,
-        models=tuple(dict.fromkeys((*every.models, *SHUFFLED))),
+        models=tuple(dict.fromkeys((*every.models, *added))),
         rounds=dict.fromkeys(SHUFFLED, f"shuffled:{messages}"),
         learner=named,
     )

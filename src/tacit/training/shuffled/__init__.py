@@ -1,1 +1,1 @@
-"""Top-N trainers from shuffled messages, with a guarantee per user and no curator."""
+"""Trainers from shuffled messages, with a guarantee per user and no curator."""

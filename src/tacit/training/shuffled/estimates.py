@@ -43,20 +43,29 @@ def pair_estimates(counts: Longs, size: int) -> NoisyPairs:
     return NoisyPairs(pairs=pairs, edge=edge, squares=_squares(pairs, edge))
 
 
-def head_size(counts: Doubles, *, people: int, messages: int, density: float, most: int) -> int:
+def head_size(
+    counts: Doubles,
+    *,
+    people: int,
+    messages: int,
+    density: float,
+    most: int,
+    signal: float = SIGNAL,
+) -> int:
     """Return the size of the largest head whose pairs exceed their noise, at most `most`.
 
     `counts`: debiased counts of items, shape (items,). `people`: number of bundles. `messages`: own
-    messages M of each. `density`: expected number of dummies per bucket. A user with k items of the
-    head sends at most k (k - 1) / 2 pairs, and k is its mean by the counts. Returns 0 if the pairs
-    of no head exceed their noise.
+    messages M of each. `density`: expected number of dummies per bucket. `signal`: least mean count
+    of a pair, in standard deviations of its noise. A user with k items of the head sends at most
+    k (k - 1) / 2 pairs, and k is its mean by the counts. Returns 0 if the pairs of no head exceed
+    their noise.
     """
     size = np.arange(2, min(most, len(counts)) + 1)
     if not len(size):
         return 0
     each = np.cumsum(np.sort(np.maximum(counts, 0))[::-1])[size - 1] / people
     sent = people * np.minimum(each * np.maximum(each - 1, 0) / 2, messages)
-    clear = sent / (size * (size - 1) / 2) >= SIGNAL * np.sqrt(density)
+    clear = sent / (size * (size - 1) / 2) >= signal * np.sqrt(density)
     return int(size[clear].max(initial=0))
 
 

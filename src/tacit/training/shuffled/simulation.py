@@ -60,19 +60,18 @@ class SimulatedDevices:
 
     def counts(self, shuffled: ShuffledRound, *, pairs: bool) -> Longs:
         """Return the messages per bucket in a batch of all devices, shape (buckets,)."""
-        counts = np.zeros(shuffled.buckets, np.int64)
-        sent = 0
-        for block in self._blocks(shuffled.messages):
+        sent = self.message_counts(shuffled.messages, shuffled.buckets, pairs=pairs)
+        return with_uniform(sent, shuffled, self.people)
+
+    def message_counts(self, messages: int, buckets: int, *, pairs: bool) -> Longs:
+        """Return the own messages per bucket, at most `messages` of a device, shape (buckets,)."""
+        counts = np.zeros(buckets, np.int64)
+        for block in self._blocks(messages):
             for _ in range(self.copies):
-                words = np.empty(words_needed(block, shuffled.messages, pairs=pairs), np.uint64)
+                words = np.empty(words_needed(block, messages, pairs=pairs), np.uint64)
                 secret_words().fill(words)
-                sent += count_messages(block, shuffled.messages, words, counts, pairs=pairs)
-        uniform = self.people * (shuffled.messages + shuffled.dummies) - sent
-        # Seeded by the operating system. A simulation: the messages of real devices are drawn by
-        # `tacit.device.shuffled.bundle`, without floating point.
-        generator = np.random.default_rng()
-        share = 1 / shuffled.buckets
-        return counts + generator.multinomial(uniform, np.full(shuffled.buckets, share))
+                count_messages(block, messages, words, counts, pairs=pairs)
+        return counts
 
     def _blocks(self, messages: int) -> list[Side]:
         """Divide the users into blocks, to bound the memory of their words."""
@@ -84,3 +83,13 @@ class SimulatedDevices:
             cells = slice(int(ends[0]), int(ends[-1]))
             blocks.append(Side(ends - ends[0], self.users.other[cells], self.users.cell[cells]))
         return blocks
+
+
+def with_uniform(sent: Longs, shuffled: ShuffledRound, people: int) -> Longs:
+    """Return counts of own messages, shape (buckets,), with fills and dummies of all devices."""
+    uniform = people * (shuffled.messages + shuffled.dummies) - int(sent.sum())
+    # Seeded by the operating system. A simulation: the messages of real devices are drawn by
+    # `tacit.device.shuffled.bundle`, without floating point.
+    generator = np.random.default_rng()
+    share = 1 / shuffled.buckets
+    return sent + generator.multinomial(uniform, np.full(shuffled.buckets, share))

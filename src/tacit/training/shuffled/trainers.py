@@ -2,11 +2,7 @@
 
 Devices send messages about their users' items, and then about pairs of the most frequent items,
 through a shuffler (`tacit.privacy.shuffled_messages`). The provider has counts alone. The trainers
-simulate all devices.
-
-The guarantee assumes that a batch has at least `turnout` times the number of users as bundles, and
-that a fraction `honest` of them comes from devices that follow the protocol. Dummies are calibrated
-for these. All users send a bundle here.
+simulate all devices, under the assumptions of `tacit.training.shuffled.settings`.
 """
 
 from collections.abc import Callable
@@ -16,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.collection.shuffled_plan import ShuffledPlan
-from tacit.errors import RequestError, whole
+from tacit.errors import whole
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.privacy.shuffled_messages import ShuffledRound
@@ -26,6 +22,7 @@ from tacit.training.person.covariance import most_rated
 from tacit.training.person.fitted_model import without_rows
 from tacit.training.person.head_weights import head_weights
 from tacit.training.shuffled.estimates import head_size, item_estimates, pair_estimates
+from tacit.training.shuffled.settings import check_settings, plan_for
 from tacit.training.shuffled.simulation import SimulatedDevices
 
 Advance = Callable[[float], None]
@@ -57,7 +54,7 @@ class ShuffledPopularity:
     unit = "user"
 
     def __post_init__(self) -> None:
-        _check(self.messages, self.honest, self.turnout)
+        check_settings(self)
 
     def fit(
         self,
@@ -103,7 +100,7 @@ class ShuffledEase:
     unit = "user"
 
     def __post_init__(self) -> None:
-        _check(self.messages, self.honest, self.turnout)
+        check_settings(self)
         whole("most_dummies", self.most_dummies, 1)
 
     def fit(
@@ -147,23 +144,6 @@ class ShuffledEase:
         return Collected(head_weights(counts, head, noisy), (items, pairs))
 
 
-def plan_for(
-    trainer: ShuffledPopularity | ShuffledEase, people: int, items: int, epsilon: str, delta: str
-) -> ShuffledPlan:
-    """Return the plan of a trainer for a number of `people`, at `epsilon` nats per user.
-
-    Raises `RequestError` for an invalid `epsilon` or `delta`.
-    """
-    return ShuffledPlan(
-        messages=trainer.messages,
-        items=items,
-        epsilon=epsilon,
-        delta=delta,
-        bundles=max(int(trainer.turnout * people), 1),
-        honest=f"{trainer.honest:g}",
-    )
-
-
 def _fitted(
     trainer: ShuffledPopularity | ShuffledEase, ratings: Ratings, epsilon: str, delta: str
 ) -> FittedLists:
@@ -173,10 +153,3 @@ def _fitted(
     collected = trainer.learn(devices, plan)
     guarantee = plan.certificate(collected.rounds).guarantee
     return without_rows(trainer.name, ratings, collected.weights, guarantee)
-
-
-def _check(messages: int, honest: float, turnout: float) -> None:
-    whole("messages", messages, 1)
-    for name, share in (("honest", honest), ("turnout", turnout)):
-        if not 0 < share <= 1:
-            raise RequestError(f"{name} must be above 0 and at most 1, got {share:g}.")
