@@ -21,7 +21,8 @@ from tacit.readers import from_frame, synthetic
 from tacit.training import names, training
 
 PEOPLE, ITEMS = range(1, 61), range(1, 52)
-TRAININGS = [name for name in names() if name in ("dpals", "dp-covariance", "pg-mf")]
+PER_USER = ("dpals", "dp-covariance", "pg-mf", "shuffled-covariance", "shuffled-item-mean")
+TRAININGS = [name for name in names() if name in PER_USER]
 SYSTEMS = [system for system in MEMBERS if system.mode == "strict"]
 GAP = ("the catalogue", "the set of people")
 
