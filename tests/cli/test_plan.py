@@ -65,7 +65,7 @@ def test_what_cannot_be_planned_is_refused(run, changed, words):
     [
         ({"plan": "sample:3"}, "--plan must be shuffled:M, such as shuffled:100, got 'sample:3'."),
         ({"plan": "shuffled:0"}, "an M of at least 1"),
-        ({"plan": "shuffled:3", "scale": "1:5:1"}, "leave out --scale"),
+        ({"plan": "shuffled:3", "scale": "there"}, "scale must have several levels"),
         ({"plan": "shuffled:3", "delta": "0.001"}, "delta must be at most"),
     ],
 )
@@ -73,6 +73,21 @@ def test_what_no_shuffler_can_mix_is_refused(run, changed, words):
     status, _, said = run("plan", *given(**changed))
     assert status == 1
     assert words in said
+
+
+def test_star_ratings_of_shuffled_messages_are_predicted(run, tmp_path):
+    asked = given(
+        people="600", items="80", person_epsilon="32", plan="shuffled:3", scale="1:5:1",
+        json=tmp_path / "out.json",
+    )  # fmt: skip
+    status, printed, said = run("plan", *map(str, asked))
+    assert status == 0, said
+    rows = json.loads((tmp_path / "out.json").read_text())
+    assert [row["way"] for row in rows] == [
+        "shuffled-covariance", "shuffled-item-mean", "item-mean", "mf",
+    ]  # fmt: skip
+    assert "600 users, 80 items, 8 ratings per user; shuffled:3, epsilon 32 per user" in printed
+    assert all(f"{row['rmse']:.3f}" in printed for row in rows)
 
 
 def test_shuffled_lists_are_predicted(run, tmp_path):

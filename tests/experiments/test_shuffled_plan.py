@@ -13,8 +13,8 @@ from tacit.planning.population import Population
 from tacit.planning.shuffled import (
     ShuffledForecast,
     ShuffledPlanRow,
-    expected_lists,
-    list_sentences,
+    expected_accuracy,
+    forecast_sentences,
 )
 from tacit.reporting.table import text
 from tacit.scale import RatingScale
@@ -96,6 +96,33 @@ def test_lists_are_better_with_pairs_and_best_without_privacy(monkeypatch):
     assert most + MARGIN < ease < best - MARGIN / 2
 
 
+def test_star_ratings_have_signed_messages_and_an_error():
+    """Messages by the formulas, and the error of item means as `fit` has on the same split."""
+    one = forecast(messages=20, epsilon="64", stars=True)
+    factors, means, *free = rows(one)
+    plan = ShuffledPlan(
+        messages=20, items=100, epsilon="64", delta=largest_delta(4_200), bundles=4_200,
+        signed=True,
+    )  # fmt: skip
+    sent = plan.item_round(), plan.pair_round(factors.head)
+    assert (factors.item_messages, factors.item_dummies) == (sent[0].messages, sent[0].dummies)
+    assert (factors.pair_messages, factors.pair_dummies) == (20, sent[1].dummies)
+    assert factors.epsilon == 64
+    only = plan.only_round()
+    assert (means.item_messages, means.item_dummies) == (only.messages, only.dummies)
+    assert (means.head, means.pair_messages, means.pair_dummies) == (0, 0, 0)
+    assert [row.way for row in free] == ["item-mean", "mf"]
+    world = one.world(0).ratings
+    assert free[0].rmse == world.error(fit("item-mean", world.own))
+    assert means.rmse == pytest.approx(free[0].rmse, abs=0.01)
+    assert means.rmse < world.error_of_mean - 0.1
+    assert all(row.ndcg_at_20 is None for row in (factors, means, *free))
+    table = text(expected_accuracy([factors, means, *free], ""))
+    assert "RMSE" in table
+    assert f"{factors.rmse:.3f}" in table
+    assert "a tenth of the ratings held out" in forecast_sentences([factors])[-1]
+
+
 def test_held_out_interactions_are_a_fifth_and_new(few):
     world = forecast().world(3)
     total = len(world.train) + len(world.test)
@@ -121,13 +148,13 @@ def test_the_table_has_both_epsilons_and_all_messages():
     row = ShuffledPlanRow(
         way="shuffled-ease", trust="shuffler", epsilon=4.0, empty_epsilon=2.797, delta=1.4e-7,
         item_messages=14, item_dummies=11, head=616, pair_messages=30, pair_dummies=1_378,
-        upload_bytes=75_949, ndcg_at_20=0.1524, simulated_people=25_000, devices_each=4,
+        upload_bytes=75_949, ndcg_at_20=0.1524, rmse=None, simulated_people=25_000, devices_each=4,
     )  # fmt: skip
     assert ShuffledPlanRow.from_dict(row.to_dict()) == row
-    (line,) = (each for each in text(expected_lists([row], "")).splitlines() if "ease" in each)
+    (line,) = (each for each in text(expected_accuracy([row], "")).splitlines() if "ease" in each)
     for part in ("14 + 11", "616", "30 + 1,378", "75.9", "0.152"):
         assert part in line
-    first, *_, last = list_sentences([row])
+    first, *_, last = forecast_sentences([row])
     assert "epsilon 4 per user for a profile that is replaced by any other one" in first
     assert "2.797 against an empty profile, delta 1.4e-07." in first
     assert "25,000 synthetic users with 4 devices each" in last

@@ -1,6 +1,7 @@
-"""Lists from shuffled messages before data collection: dummies, bytes and NDCG@20 of a shape.
+"""Shuffled messages before data collection: dummies, bytes and accuracy of a shape.
 
-The users are synthetic, with interactions that depend on taste (`tacit.readers.synthetic`). If
+The users are synthetic, with interactions or star ratings that depend on taste
+(`tacit.readers.synthetic`). If
 there are more users than can be simulated, every simulated user has several devices, each with its
 own draws. The messages of all devices are thus simulated, with all of their noise, and the sampling
 error is that of the simulated users.
@@ -8,36 +9,31 @@ error is that of the simulated users.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, isqrt
+from math import ceil
 from typing import Any, Self
 
 import numpy as np
 
 from tacit.collection.shuffled_plan import ShuffledPlan, largest_delta
 from tacit.experiments.results import checked, plain
-from tacit.learners import fit
-from tacit.metrics.lists import LENGTH, list_figures
-from tacit.models.lists.item_weights import ItemWeights
 from tacit.planning.population import Population
+from tacit.planning.shuffled_worlds import ForecastTrial, ListWorld, StarWorld
 from tacit.privacy.guarantee import Trust
-from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.progress import Progress
-from tacit.ratings import Ratings
 from tacit.readers.synthetic import FEWEST, synthetic
 from tacit.reporting.table import NOTHING, Table
-from tacit.training import ShuffledEase, ShuffledPopularity
-from tacit.training.shuffled.settings import plan_for
-from tacit.training.shuffled.simulation import SimulatedDevices
+from tacit.training import ShuffledEase
+from tacit.training.shuffled.settings import ShuffledSettings, plan_for
 from tacit.wire.shuffled.task import SEALED_BYTES
 
 HELD_OUT = 0.2
-WITHOUT_PRIVACY = ("popularity", "ease")
-"""References, on the interactions of all simulated users."""
+TRIALS = 4
+"""Trainers of a plan, and references without privacy."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledPlanRow:
-    """One trainer with its messages and the expected NDCG@20 of its lists.
+    """One trainer with its messages, and the expected NDCG@20 of its lists, or RMSE in stars.
 
     `epsilon`, `empty_epsilon`: nats per user at `delta`, for a profile replaced by any other one,
     and against an empty one. None without privacy. Messages and dummies are those of a device,
@@ -57,7 +53,8 @@ class ShuffledPlanRow:
     pair_messages: int
     pair_dummies: int
     upload_bytes: int
-    ndcg_at_20: float
+    ndcg_at_20: float | None
+    rmse: float | None
     simulated_people: int
     devices_each: int
 
@@ -71,27 +68,14 @@ class ShuffledPlanRow:
         return cls(**checked(cls, values, ()))
 
 
-@dataclass(frozen=True, eq=False)
-class ListWorld:
-    """Synthetic interactions. `train`: on the devices. `test`: a fifth, held out."""
-
-    train: Ratings
-    test: Ratings
-
-    def ndcg(self, weights: ItemWeights) -> float:
-        """Return NDCG@20 of the lists that devices complete with these weights."""
-        lists = replace(fit("popularity", self.train), weights=weights).lists(self.train, LENGTH)
-        counts = np.bincount(self.train.items, minlength=self.train.n_items)
-        return list_figures(lists, self.test.users, self.test.items, counts).ndcg
-
-
 @dataclass(frozen=True, kw_only=True)
 class ShuffledForecast:
     """A population under the plan `shuffled:M`, with M = `messages`.
 
     `epsilon`: nats per user, for a profile replaced by any other one. `delta`: at most .01 over the
     bundles, which it is by default. Both are decimal strings. The trainers have their default
-    turnout and honest fraction.
+    turnout and honest fraction. `stars`: whether star ratings on the population's scale are
+    learned, with signed messages, instead of lists from interactions.
 
     Raises `RequestError` for invalid numbers.
     """
@@ -100,21 +84,17 @@ class ShuffledForecast:
     messages: int
     epsilon: str
     delta: str | None = None
+    stars: bool = False
 
     def __post_init__(self) -> None:
-        for trainer in self.trainers:
-            self.plan(trainer)
+        self.plan(ShuffledEase(messages=self.messages))
 
-    @property
-    def trainers(self) -> tuple[ShuffledEase, ShuffledPopularity]:
-        """Trainers of the plan."""
-        return ShuffledEase(messages=self.messages), ShuffledPopularity(messages=self.messages)
-
-    def plan(self, trainer: ShuffledEase | ShuffledPopularity) -> ShuffledPlan:
+    def plan(self, trainer: ShuffledSettings) -> ShuffledPlan:
         """Return the rounds of a trainer. Raises `RequestError` for invalid numbers."""
         people = self.simulated * self.devices_each
         delta = self.delta or largest_delta(int(trainer.turnout * people))
-        return plan_for(trainer, people, self.population.items, self.epsilon, delta)
+        items = self.population.items
+        return plan_for(trainer, people, items, self.epsilon, delta, signed=self.stars)
 
     @property
     def devices_each(self) -> int:
@@ -126,8 +106,10 @@ class ShuffledForecast:
         """Number of simulated users. With their devices, nearly as many as the population."""
         return self.population.people // self.devices_each
 
-    def world(self, seed: int) -> ListWorld:
-        """Generate the interactions of a seed."""
+    def world(self, seed: int) -> ListWorld | StarWorld:
+        """Generate the users of a seed."""
+        if self.stars:
+            return StarWorld(replace(self.population, people=self.simulated).world(seed))
         each = self.population.ratings_each
         fewest = max(1, min(FEWEST, 2 * each // 3))
         shape = (self.simulated, self.population.items, self.simulated * each)
@@ -137,68 +119,49 @@ class ShuffledForecast:
 
     def rows(self, seed: int, progress: Progress) -> list[ShuffledPlanRow]:
         """Return a row per trainer and reference. `seed` determines the users, not the noise."""
-        world = self.world(seed)
-        total, rows = len(self.trainers) + len(WITHOUT_PRIVACY), list[ShuffledPlanRow]()
-        for trainer in self.trainers:
-            rows.append(self._private(trainer, world))
-            progress(trainer.name, len(rows), total)
-        for name in WITHOUT_PRIVACY:
-            rows.append(self._row(name, "everybody", (), world, fit(name, world.train).weights))
-            progress(name, len(rows), total)
+        rows = list[ShuffledPlanRow]()
+        trials = self.world(seed).trials(self.messages, self.devices_each, self.plan)
+        for trial in trials:
+            rows.append(self._row(trial))
+            progress(trial.way, len(rows), TRIALS)
         return rows
 
-    def _private(
-        self, trainer: ShuffledEase | ShuffledPopularity, world: ListWorld
-    ) -> ShuffledPlanRow:
-        plan = self.plan(trainer)
-        collected = trainer.learn(SimulatedDevices.of(world.train, self.devices_each), plan)
-        claim = plan.certificate(collected.rounds)
-        row = self._row(trainer.name, "shuffler", collected.rounds, world, collected.weights)
-        return replace(
-            row,
-            epsilon=float(claim.replaced),
-            empty_epsilon=float(claim.empty),
-            delta=float(claim.delta),
-        )
-
-    def _row(
-        self,
-        way: str,
-        trust: Trust,
-        rounds: Sequence[ShuffledRound],
-        world: ListWorld,
-        weights: ItemWeights,
-    ) -> ShuffledPlanRow:
-        sent = [(one.messages, one.dummies) for one in rounds]
+    def _row(self, trial: ForecastTrial) -> ShuffledPlanRow:
+        claim = None if trial.plan is None else trial.plan.certificate(trial.rounds)
+        sent = [(one.messages, one.dummies) for one in trial.rounds]
         items, pairs = (*sent, (0, 0), (0, 0))[:2]
         return ShuffledPlanRow(
-            way=way,
-            trust=trust,
-            epsilon=None,
-            empty_epsilon=None,
-            delta=0.0,
+            way=trial.way,
+            trust="everybody" if claim is None else "shuffler",
+            epsilon=None if claim is None else float(claim.replaced),
+            empty_epsilon=None if claim is None else float(claim.empty),
+            delta=0.0 if claim is None else float(claim.delta),
             item_messages=items[0],
             item_dummies=items[1],
-            head=isqrt(2 * rounds[1].buckets) if len(rounds) > 1 else 0,
+            head=trial.head,
             pair_messages=pairs[0],
             pair_dummies=pairs[1],
             upload_bytes=SEALED_BYTES * (sum(items) + sum(pairs)),
-            ndcg_at_20=world.ndcg(weights),
+            ndcg_at_20=trial.ndcg,
+            rmse=trial.rmse,
             simulated_people=self.simulated,
             devices_each=self.devices_each,
         )
 
 
-def expected_lists(rows: Sequence[ShuffledPlanRow], people: str) -> Table:
-    """Return messages, bytes and NDCG@20, a line per way. `people`: the users, in words."""
-    heading = ("method", "about items", "head", "about pairs", "kB", "NDCG@20")
-    return Table(f"Expected lists: {people}", heading, tuple(_line(row) for row in rows))
+def expected_accuracy(rows: Sequence[ShuffledPlanRow], people: str) -> Table:
+    """Return messages, bytes and accuracy, a line per way. `people`: the users, in words."""
+    what, metric = ("lists", "NDCG@20") if rows[0].rmse is None else ("ratings", "RMSE")
+    heading = ("method", "about items", "head", "about pairs", "kB", metric)
+    return Table(f"Expected {what}: {people}", heading, tuple(_line(row) for row in rows))
 
 
-def list_sentences(rows: Sequence[ShuffledPlanRow]) -> list[str]:
+def forecast_sentences(rows: Sequence[ShuffledPlanRow]) -> list[str]:
     """Return both epsilons, and how the figures were obtained, one sentence each."""
     private = [row for row in rows if row.epsilon is not None]
     first = rows[0]
+    share, what = ("fifth", "interactions") if first.rmse is None else ("tenth", "ratings")
+    metric = "NDCG" if first.rmse is None else "RMSE"
     return [
         *(
             f"{row.way}: epsilon {row.epsilon:g} per user for a profile that is replaced by any "
@@ -207,8 +170,8 @@ def list_sentences(rows: Sequence[ShuffledPlanRow]) -> list[str]:
         ),
         "M + D: own messages of a device at most, and its dummies.",
         f"Simulated: {first.simulated_people:,} synthetic users with {first.devices_each:,} "
-        "devices each, a fifth of the interactions held out. Rows without privacy have each user "
-        "once. Compare the methods: the NDCG of other users differs.",
+        f"devices each, a {share} of the {what} held out. Rows without privacy have each user "
+        f"once. Compare the methods: the {metric} of other users differs.",
     ]
 
 
@@ -222,4 +185,5 @@ def _line(row: ShuffledPlanRow) -> tuple[str, ...]:
     )
     head = f"{row.head:,}" if row.head else NOTHING
     size = f"{row.upload_bytes / 1000:,.1f}" if row.upload_bytes else NOTHING
-    return (row.way, items, head, pairs, size, f"{row.ndcg_at_20:.3f}")
+    accuracy = row.ndcg_at_20 if row.rmse is None else row.rmse
+    return (row.way, items, head, pairs, size, f"{accuracy:.3f}")

@@ -31,7 +31,8 @@ def plan(
         typer.Option(
             "--plan",
             help="shuffled:M predicts messages, bytes and NDCG@20 of lists from shuffled messages "
-            "instead, with at most M messages about pairs per device.",
+            "instead, with at most M messages about pairs per device. With --scale, RMSE of star "
+            "ratings.",
         ),
     ] = None,
     seed: Annotated[
@@ -69,10 +70,9 @@ def plan(
     spread = None if delta is None else f"{delta:g}"
     if plan_name is None:
         _plan_ratings(population, person_epsilon, spread or "1e-06", seed, json)
-    elif scale is not None:
-        raise RequestError("--scale has no effect with --plan shuffled:M; leave out --scale.")
     else:
-        _plan_lists(population, plan_name, person_epsilon, spread, seed, json)
+        stars = scale is not None
+        _plan_shuffled(population, plan_name, person_epsilon, spread, seed, json, stars)
 
 
 def _plan_ratings(
@@ -95,21 +95,22 @@ def _plan_ratings(
     typer.echo("\n".join([*sentences(rows), RATED]))
 
 
-def _plan_lists(
+def _plan_shuffled(
     population: "Population",
     name: str,
     epsilon: str,
     delta: str | None,
     seed: int,
     json: Path | None,
+    stars: bool,
 ) -> None:
     from tacit.collection.shuffled_plan import messages_of
     from tacit.experiments.results import save
     from tacit.planning.shuffled import (
         ShuffledForecast,
         ShuffledPlanRow,
-        expected_lists,
-        list_sentences,
+        expected_accuracy,
+        forecast_sentences,
     )
     from tacit.progress import bar
     from tacit.reporting.table import text
@@ -118,15 +119,16 @@ def _plan_lists(
     if messages is None:
         raise RequestError(f"--plan must be shuffled:M, such as shuffled:100, got '{name}'.")
     forecast = ShuffledForecast(
-        population=population, messages=messages, epsilon=epsilon, delta=delta
+        population=population, messages=messages, epsilon=epsilon, delta=delta, stars=stars
     )
     with bar("planning") as progress:
         rows = forecast.rows(seed, progress)
     if json:
         save(rows, json, ShuffledPlanRow)
-    words = f"{_shape(population)} interactions per user; {name}, epsilon {epsilon} per user"
-    typer.echo(text(expected_lists(rows, words)) + "\n")
-    typer.echo("\n".join(list_sentences(rows)))
+    kind = "ratings" if stars else "interactions"
+    words = f"{_shape(population)} {kind} per user; {name}, epsilon {epsilon} per user"
+    typer.echo(text(expected_accuracy(rows, words)) + "\n")
+    typer.echo("\n".join(forecast_sentences(rows)))
 
 
 def _shape(people: "Population") -> str:
