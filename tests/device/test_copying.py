@@ -86,7 +86,7 @@ def test_the_current_task_and_unknown_ones_are_refused(before, device):
 
 
 def test_the_scale_must_be_the_same(ask, device):
-    """A four of five is no four of ten."""
+    """A rating of 4 has another meaning on a scale up to 10."""
     asks = FakeCollector([before := ask()])
     mine = device(asks)
     scale = RatingScale.parse("1:10:1")

@@ -90,7 +90,7 @@ class History:
         self._shuffling.turn()
         self.is_confirmed |= self._fault is None or self._fault.is_last
 
-    def mend(self):
+    def recover(self):
         self._patched.undo()
         self._fault = None
         self.turn()
@@ -106,7 +106,7 @@ class History:
 
     def end(self):
         """Without faults, the batch is available after at most one restart."""
-        self.mend()
+        self.recover()
         self._shuffling.await_batch(TASK)
         self.is_clean, self.had_bundles = True, False
         self.check(200)
@@ -146,7 +146,7 @@ def follow(folder, seed):
     try:
         for _ in range(OPERATIONS):
             history.check()
-            source.choice((history.turn, history.mend, history.restart, history.restart))()
+            source.choice((history.turn, history.recover, history.restart, history.restart))()
         history.check()
         history.end()
     finally:
