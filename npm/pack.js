@@ -3,9 +3,10 @@
  *
  * `tacit-device` contains all modules but those of shuffled tasks, `tacit-device-shuffled` contains
  * these and what they import. Comments and spaces are left out of the modules, and their syntax is
- * shortened; names stay as they are. Comments are left out of the declarations of modules that the index does not export:
- * editors show those of exported declarations, without the types that the declaration has. npm,
- * the compiler and esbuild are those of this repository. Nothing is fetched or published.
+ * shortened; names stay as they are. Comments are left out of the declarations of modules that the
+ * index does not export: editors show those of exported declarations, without the types that the
+ * declaration has. npm, the compiler and esbuild are those of this repository. Nothing is fetched
+ * or published.
  */
 
 import { execFileSync } from "node:child_process";
