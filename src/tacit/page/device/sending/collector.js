@@ -19,6 +19,7 @@ export const QUIET = { credentials: "omit", referrerPolicy: "no-referrer", redir
 const REMEDY = "write new Collector({ origin: location.origin })";
 export const REDIRECT = 300; // stands for all redirects: a browser hides the status
 const MOST_WAIT = 86_400; // maximum Retry-After in seconds
+const UNREACHABLE = "The collector cannot be reached; try again later.";
 const [LONGEST_TASK, LONGEST_MODEL] = [1 << 24, 1 << 28]; // bytes
 /** @type {RequestInit} */
 const NEWEST = { cache: "no-cache" };
@@ -138,7 +139,7 @@ export class Collector {
     try {
       return await this.#fetch(this.place + path, { ...QUIET, ...request });
     } catch {
-      throw new TacitError("The collector cannot be reached; try again later.");
+      throw new TacitError(UNREACHABLE);
     }
   }
 }
@@ -161,7 +162,7 @@ async function accepted(answer) {
 
 /**
  * Read the body of a response. Throws `DataError` if it is longer than `longest` bytes, and stops
- * reading there.
+ * reading there. Throws `TacitError` if the connection breaks.
  * @param {Response} answer
  * @param {number} longest
  * @returns {Promise<Bytes>}
@@ -170,7 +171,7 @@ export async function bytesOf(answer, longest) {
   const reader = answer.body?.getReader();
   const parts = [];
   let size = 0;
-  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+  for (let read = await next(reader); read && !read.done; read = await next(reader)) {
     parts.push(read.value);
     size += read.value.length;
     if (size <= longest) continue;
@@ -184,6 +185,15 @@ export async function bytesOf(answer, longest) {
     at += part.length;
   }
   return whole;
+}
+
+/** @param {ReadableStreamDefaultReader<Bytes> | undefined} reader */
+async function next(reader) {
+  try {
+    return await reader?.read();
+  } catch {
+    throw new TacitError(UNREACHABLE);
+  }
 }
 
 /**
