@@ -12,13 +12,13 @@ const OUTSIDE = 50;
 /** Period in standard deviations of L, and its least value in 1 / c. */
 const [PERIOD, DECAY] = [9, 40];
 /** Deviation of the added normal loss in periods, and the largest term. */
-const [SMOOTHING, TERMS] = [1 / 200, 260];
+const [SMOOTHING, TERMS] = [1 / 200, 180];
 const ROUNDING = 1 + 1e-9;
 /** Counts per retained one, in standard deviations. */
 const COARSE = 1 / 20;
 /** The largest exponent c L. Doubles overflow at 709. */
 const LARGEST = 600;
-const HALVINGS = 40;
+const SECTIONS = 28;
 
 /**
  * Independent Poisson counts of one `mean`. `gained`: number of counts that have one more under P.
@@ -132,7 +132,7 @@ function saddlePoint(laws, epsilon) {
   const golden = (Math.sqrt(5) - 1) / 2;
   let [inner, outer] = [high - golden * (high - low), low + golden * (high - low)];
   let [atInner, atOuter] = [exponent(inner), exponent(outer)];
-  for (let k = 0; k < HALVINGS; k++) {
+  for (let k = 0; k < SECTIONS; k++) {
     if (atInner < atOuter) {
       [high, outer, atOuter] = [outer, inner, atInner];
       inner = high - golden * (high - low);
