@@ -112,9 +112,7 @@ class ShuffledCertificate:
             ("empty", self.empty),
         )
         for neighbour, epsilon in claims:
-            bound = shuffled_delta(
-                self.rounds, devices=self.devices, epsilon=float(epsilon), neighbour=neighbour
-            )
+            bound = _bound(self.rounds, self.devices, float(epsilon), neighbour)
             if bound > float(self.delta):
                 return (
                     f"Epsilon {epsilon} ({neighbour}) holds at delta {bound:.2g}, above "
@@ -162,6 +160,14 @@ class ShuffledCertificate:
             "Not hidden: who takes part, and when. Not covered: a shuffler that forges, drops or "
             "retains bundles."
         )
+
+
+@lru_cache
+def _bound(
+    rounds: tuple[ShuffledRound, ...], devices: int, epsilon: float, neighbour: Neighbour
+) -> float:
+    """Return the bound on delta. Cached, since a process verifies a task more than once."""
+    return shuffled_delta(rounds, devices=devices, epsilon=epsilon, neighbour=neighbour)
 
 
 @lru_cache
