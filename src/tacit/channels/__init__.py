@@ -4,6 +4,7 @@ Names are resolved lazily, and a mechanism's module is imported when it is compi
 importing this package loads the standard library alone.
 """
 
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,6 @@ def compile_channel(
     >>> compile_channel("randomized-response", epsilon="1", scale="1:5:1").weights[0][:2]
     (7463731128007847912, 2745753236425425926)
     """
-    from tacit.channels.certificate import certify
     from tacit.scale import RatingScale
 
     grid = scale if isinstance(scale, RatingScale) else RatingScale.parse(scale)
@@ -121,7 +121,15 @@ def compile_channel(
     unknown = sorted(set(settings) - set(member.__dataclass_fields__))
     if unknown:
         raise RequestError(f"The channel {name} has no setting {', '.join(unknown)}; leave it out.")
-    channel = member(epsilon=_text(epsilon), scale=grid, **settings).table()
+    return _certified(member(epsilon=_text(epsilon), scale=grid, **settings))
+
+
+@lru_cache(maxsize=64)
+def _certified(mechanism: "AbstractMechanism") -> "Channel":
+    """Return the certified table. Cached: a comparison needs it for every model and seed."""
+    from tacit.channels.certificate import certify
+
+    channel = mechanism.table()
     certify(channel)
     return channel
 

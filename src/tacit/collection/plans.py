@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tacit.channels.losses import changed_slot_loss, profile_loss, slot_losses
 from tacit.channels.table import Channel
@@ -119,10 +119,7 @@ def tight_guarantee(
 
     It is at most that at delta = 0, and not checked in integers.
     """
-    figures = [
-        (tight_epsilon(channel.likelihood, slots=slots, cap=cap, delta=float(delta)), channel)
-        for channel in channels
-    ]
+    figures = [(_tight_epsilon(channel, slots, cap, float(delta)), channel) for channel in channels]
     most = Decimal(0)
     for figure, channel in figures:
         if figure is None:
@@ -131,6 +128,12 @@ def tight_guarantee(
         most = max(most, proved if figure > proved else Decimal(figure))
     epsilon = shortest(most.quantize(Decimal("0.0001"), ROUND_CEILING))
     return replace(one, epsilon=epsilon, delta=delta, unit="user", exact=False)
+
+
+@lru_cache(maxsize=256)
+def _tight_epsilon(channel: Channel, slots: int, cap: int, delta: float) -> float | None:
+    """Return `tight_epsilon` of a table. Cached: the terms of a plan are needed many times."""
+    return tight_epsilon(channel.likelihood, slots=slots, cap=cap, delta=delta)
 
 
 def _slot_loss(channel: Channel, capped: bool) -> Decimal:
