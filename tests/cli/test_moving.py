@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from provider_keys import OTHER
+from provider_keys import KEY, OTHER
 
 from tacit.publishing.provider_key import ProviderKey
 from tacit.wire.tasks.loading import loads
@@ -86,6 +86,7 @@ def test_a_key_is_for_all_tasks_of_a_provider(first, tmp_path):
 def test_what_moves_no_task_is_refused(first, move, tmp_path, successor, options, given, message):
     assert first()[0] == 0
     (tmp_path / "task.json").rename(tmp_path / "bare.json")
+    KEY.save(tmp_path / "films.pem")
     assert first("--signing-key", tmp_path / "films.pem")[0] == 0
     OTHER.save(tmp_path / "other.pem")
     status, _, errors = move(successor, *options, **given)
@@ -102,6 +103,7 @@ def test_a_first_task_requires_a_catalogue(run, tmp_path):
 
 
 def test_the_label_states_that_and_where_the_provider_moves(first, move, run, tmp_path):
+    KEY.save(tmp_path / "films.pem")
     assert first("--signing-key", tmp_path / "films.pem")[0] == 0
     assert move(NEXT)[0] == 0
     texts = []

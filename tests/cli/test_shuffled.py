@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from film_questions import question
+from provider_keys import OTHER
 from shuffled_tasks import item_task
 
 from tacit.collector.ingest.signing_key import SigningKey
@@ -255,7 +256,7 @@ def test_a_collector_signs_for_customers_and_tasks_with_a_key(written, run, tmp_
     written(flags=("--signed",))[2].rename(folder / "films.json")
     for key in (None, "other.pem"):
         if key is not None:
-            SigningKey.generate(tmp_path / key)
+            OTHER.save(tmp_path / key)
             (tmp_path / key).rename(folder / "films.pem")
         status, _, notice = run(*with_tokens, "--sign", folder)
         assert (status, "must be the signing key of the task" in " ".join(notice.split())) == (

@@ -57,7 +57,7 @@ def test_only_the_owner_reads_the_file_which_is_never_replaced(path, tmp_path):
 
 @pytest.mark.parametrize(
     "options",
-    [("-pkeyopt", "rsa_keygen_bits:2048"), ("-pkeyopt", "rsa_keygen_bits:4096"),
+    [("-pkeyopt", "rsa_keygen_bits:2048"), ("-pkeyopt", "rsa_keygen_bits:3080"),
      ("-pkeyopt", "rsa_keygen_bits:3072", "-pkeyopt", "rsa_keygen_pubexp:3"),
      ("-pkeyopt", "rsa_keygen_bits:3072", "-aes256", "-pass", "pass:secret"), ()],
 )  # fmt: skip

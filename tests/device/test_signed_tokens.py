@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
+from provider_keys import KEY
 from shuffled_tasks import CLOSES, PROVIDER, SHUFFLER, FakeShuffler, item_task
 
 from tacit.device.shuffled.client import ShuffledClient, ShuffledPolicy
@@ -15,8 +15,7 @@ from tacit.privacy.ledger import nano
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.shuffled.task import is_signed_token
 
-PRIVATE = rsa.generate_private_key(65_537, 3072)
-NUMBERS = PRIVATE.private_numbers()
+NUMBERS = KEY.private.private_numbers()
 TASK = item_task(
     key=TaskKey.generate().public, signer=NUMBERS.public_numbers.n.to_bytes(384, "big")
 )

@@ -1,4 +1,4 @@
-"""Keys of providers that move, from fixed primes: their signatures are the same in every run."""
+"""Keys of providers, from fixed primes: their signatures are the same in every run."""
 
 from hashlib import sha256
 
@@ -41,7 +41,8 @@ def _key(p, q):
     d = pow(65537, -1, (p - 1) * (q - 1))
     crt = (rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q))
     public = rsa.RSAPublicNumbers(65537, p * q)
-    return ProviderKey(rsa.RSAPrivateNumbers(p, q, d, *crt, public).private_key())
+    numbers = rsa.RSAPrivateNumbers(p, q, d, *crt, public)
+    return ProviderKey(numbers.private_key(unsafe_skip_rsa_key_validation=True))
 
 
 KEY, OTHER = (_key(*primes) for primes in PRIMES)

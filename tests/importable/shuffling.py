@@ -30,7 +30,7 @@ def wait_until(condition):
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it took too long"
-        time.sleep(0.005)
+        time.sleep(0.02)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from film_questions import question
+from provider_keys import KEY
 from starlette.testclient import TestClient
 
 from tacit.collector.http.app import application
@@ -21,8 +22,8 @@ def customer(person):
 
 def signed_task(folder, task):
     """The task with a signer, whose file and key are in a folder."""
-    key = SigningKey.generate(folder / "films.pem")
-    signed = replace(task, signer=key.modulus)
+    KEY.save(folder / "films.pem")
+    signed = replace(task, signer=SigningKey(folder / "films.pem").modulus)
     (folder / "films.json").write_bytes(signed.document)
     return signed
 

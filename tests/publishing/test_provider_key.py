@@ -44,18 +44,18 @@ def test_a_new_key_is_another_one():
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
-        b"not a key",
-        pem(ed25519.Ed25519PrivateKey.generate()),
-        pem(rsa.generate_private_key(65537, 2048)),
-        pem(rsa.generate_private_key(3, 3072)),
-        pem(KEY.private)[:-200],
+        bytes,
+        lambda: b"not a key",
+        lambda: pem(ed25519.Ed25519PrivateKey.generate()),
+        lambda: pem(rsa.generate_private_key(65537, 2048)),
+        lambda: pem(rsa.generate_private_key(3, 3072)),
+        lambda: pem(KEY.private)[:-200],
     ],
     ids=["empty", "text", "ed25519", "2048 bits", "exponent 3", "cut"],
 )
 def test_other_files_are_refused_without_their_content(tmp_path, content):
     path = tmp_path / "key"
-    path.write_bytes(content)
+    path.write_bytes(content())
     with pytest.raises(DataError, match="is not a signing key") as refused:
         ProviderKey.load(path)
     assert "PRIVATE" not in str(refused.value)

@@ -31,7 +31,7 @@ OUTSIDE = 50.0
 PERIOD, DECAY = 9.0, 40.0
 """R in standard deviations of L, and its least value in 1 / c: both make terms of k != 0 small."""
 SMOOTHING, TERMS = 1 / 200, 180
-"""s in R, which raises epsilon by about 0.1 %, and largest n: the omitted terms raise delta by about
+"""s in R, which raises epsilon by about 0.1 %, and largest n: omitted terms raise delta by about
 1e-8."""
 ROUNDING = 1 + 1e-9
 """Above all rounding errors: sums of 10^5 positive terms, and powers of at most 10^4."""
