@@ -30,7 +30,7 @@ def wait_until(condition):
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it took too long"
-        time.sleep(0.02)
+        time.sleep(0.01)
 
 
 @contextmanager
