@@ -14,7 +14,7 @@ from tacit.device.shuffled.sealing import seal, sealed_bundle
 from tacit.engines.engine import Local
 from tacit.engines.processes import Processes
 from tacit.errors import CertificateError, DataError, RequestError
-from tacit.shuffler.batch_files import BatchFiles
+from tacit.shuffler.batch_files import BatchFiles, messages_of
 from tacit.shuffler.counts import (
     BatchRange,
     BucketCounts,
@@ -68,6 +68,15 @@ def test_counts_round_trip(batch, bundles, key, tmp_path):
     assert (again.task, again.bundles) == (TASK, 20)
     assert (again.counts == counts.counts).all()
     assert again.counts.dtype == np.int64
+
+
+def test_parts_in_files_and_in_memory_make_the_same_batch(batch, bundles, monkeypatch):
+    in_memory = batch().read_bytes()
+    monkeypatch.setattr("tacit.shuffler.batch_files.LARGEST_IN_MEMORY", 60)
+    assert batch().read_bytes() == in_memory
+    expected = sorted(each for body in bundles for each in messages_of(body))
+    assert in_memory == b"".join(expected)
+    assert [path.name for path in batch().parent.iterdir() if "part" in path.name] == []
 
 
 def test_a_batch_below_the_least_number_is_not_opened(batch, bundles, key, monkeypatch):

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
+from tempfile import SpooledTemporaryFile
 
 from tacit.errors import RequestError
 from tacit.whole_files import whole, write_whole
@@ -21,6 +22,8 @@ from tacit.wire.shuffled.task import SEALED_BYTES
 
 PARTS = 256
 """Parts of a batch, by the first byte of a message, of which one is sorted at a time."""
+LARGEST_IN_MEMORY = 1 << 16
+"""Bytes of a part from which it is in a file without a name, which ends with the process."""
 TOKENS = ".tokens"
 """Suffix of a file of signed tokens, next to its batch."""
 
@@ -50,6 +53,7 @@ class BatchFiles:
         self._folder = folder
         for partial in folder.glob("part-*"):  # of a process that was killed
             partial.unlink()
+        rmtree(folder / "parts", ignore_errors=True)  # of an earlier version that was killed
 
     def path(self, task: str) -> Path:
         """Return the path of the batch of a task, which exists until it is deleted."""
@@ -57,16 +61,22 @@ class BatchFiles:
 
     def write(self, task: str, bundles: Iterable[bytes]) -> str:
         """Write the batch of all bundles, atomically and durably. Returns its SHA-256."""
-        digest, parts = sha256(), self._folder / "parts"
-        rmtree(parts, ignore_errors=True)  # of a process that was killed
-        parts.mkdir(mode=0o700)
-        with whole(self.path(task)) as partial, open(partial, "wb") as batch:
-            for path in _divided(bundles, parts):
-                ordered = b"".join(sorted(messages_of(path.read_bytes())))
-                digest.update(ordered)
-                batch.write(ordered)
-        rmtree(parts)
+        digest = sha256()
+        with ExitStack() as stack:
+            parts = [stack.enter_context(self._part()) for _ in range(PARTS)]
+            for bundle in bundles:
+                for message in messages_of(bundle):
+                    parts[message[0]].write(message)
+            with whole(self.path(task)) as partial, open(partial, "wb") as batch:
+                for part in parts:
+                    part.seek(0)
+                    ordered = b"".join(sorted(messages_of(part.read())))
+                    digest.update(ordered)
+                    batch.write(ordered)
         return digest.hexdigest()
+
+    def _part(self) -> SpooledTemporaryFile[bytes]:
+        return SpooledTemporaryFile(LARGEST_IN_MEMORY, dir=str(self._folder), prefix="part-")
 
     def write_tokens(self, task: str, signed: Iterable[bytes]) -> None:
         """Write the signed tokens of all bundles in the order of their bytes, as `write`."""
@@ -103,14 +113,3 @@ def _parts(content: bytes, size: int, what: str) -> list[bytes]:
     if len(content) % size:
         raise RequestError(f"{what} must have a multiple of {size} bytes, got {len(content)}.")
     return [content[at : at + size] for at in range(0, len(content), size)]
-
-
-def _divided(bundles: Iterable[bytes], folder: Path) -> list[Path]:
-    """Write the messages to files by their first byte, so that memory holds one part at a time."""
-    paths = [folder / f"{first}" for first in range(PARTS)]
-    with ExitStack() as stack:
-        files = [stack.enter_context(open(path, "wb")) for path in paths]
-        for bundle in bundles:
-            for message in messages_of(bundle):
-                files[message[0]].write(message)
-    return paths
