@@ -16,7 +16,8 @@ from tacit.shuffler.batch_files import BatchFiles
 from tacit.shuffler.counts import BucketCounts
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.list_model import ListModel
-from tacit.wire.shuffled.task import loads, pairs_of
+from tacit.wire.shuffled.round_terms import pairs_of
+from tacit.wire.shuffled.task import loads
 
 
 @pytest.fixture

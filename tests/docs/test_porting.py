@@ -15,8 +15,8 @@ def test_every_file_of_examples_is_a_step():
     assert set(re.findall(r"`(\w+\.json)`", steps)) == {
         each.name for each in VECTORS.glob("*.json")
     }
-    assert "the fifteen files" in PAGE
-    assert len(list(VECTORS.glob("*.json"))) == 15
+    assert "the sixteen files" in PAGE
+    assert len(list(VECTORS.glob("*.json"))) == 16
 
 
 def test_every_step_of_a_scenario_is_explained():

@@ -19,7 +19,8 @@ from tacit.planning.shuffled import (
 from tacit.reporting.table import text
 from tacit.scale import RatingScale
 from tacit.training import ShuffledEase
-from tacit.wire.shuffled.task import SEALED_BYTES, pairs_of
+from tacit.wire.shuffled.round_terms import pairs_of
+from tacit.wire.shuffled.task import SEALED_BYTES
 
 SCALE = RatingScale.parse("1:5:1")
 MARGIN = 0.01

@@ -6,13 +6,19 @@ from functools import cache
 from tacit.device.transport import Answer
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
+from tacit.scale import RatingScale
 from tacit.wire.shuffled.register import Register
-from tacit.wire.shuffled.task import ShuffledTask, pairs_of
+from tacit.wire.shuffled.round_terms import pair_buckets_of
+from tacit.wire.shuffled.task import ShuffledTask
 
 PROVIDER, SHUFFLER = "https://films.example", "https://shuffler.example"
 ITEMS = tuple(range(100, 108))
 ITEM_ROUND = ShuffledRound(buckets=28, messages=3, dummies=40)
 LEAST_PAIRS = ShuffledRound(buckets=21, messages=2, dummies=21)
+SCALE = RatingScale.parse("1:5:1")
+LEAST_STARS = ShuffledRound(buckets=330, messages=2, dummies=330)
+MEANS = (3500, 1000, 2999, 3001, 4250, 5000, 3000, 2750)
+"""Means of the items, in thousandths."""
 CLOSES = 2_000
 
 
@@ -33,16 +39,26 @@ def item_task(announced=LEAST_PAIRS, **changes) -> ShuffledTask:
     return ShuffledTask(**usual | changes)
 
 
+def star_task(announced=LEAST_STARS, **changes) -> ShuffledTask:
+    """The first task about star ratings of the same items."""
+    rounds = (ITEM_ROUND,) if announced is None else (ITEM_ROUND, announced)
+    return item_task(None, **{"certificate": certificate(*rounds), "scale": SCALE} | changes)
+
+
 def pair_task(first: ShuffledTask, head=ITEMS[:7], messages=2, **changes) -> ShuffledTask:
     """The second task: at least the announced dummies per bucket."""
-    buckets = pairs_of(len(head))
+    buckets = pair_buckets_of(len(head), signed=first.scale is not None)
     dummies = -(-first.announced.dummies * buckets // first.announced.buckets)
     pairs = ShuffledRound(buckets=buckets, messages=messages, dummies=dummies)
     claim = certificate(
         first.certificate.rounds[0], pairs,
         bundles=first.certificate.bundles, replaced=first.certificate.replaced,
     )  # fmt: skip
-    second = {"about": "pairs", "items": head, "certificate": claim, "first": first.address}
+    means = None if first.scale is None else MEANS[: len(head)]
+    second = {
+        "about": "pairs", "items": head, "certificate": claim, "first": first.address,
+        "means": means,
+    }  # fmt: skip
     return replace(first, **second | changes)
 
 

@@ -26,6 +26,10 @@ import * as shuffledTask from "../../src/tacit/page/device/shuffled/task.js";
  *   sealed: { public: string, address: string, messages: number[],
  *     ephemeral: [string, string][], sealed: string } }} */
 const HELD = JSON.parse(readFileSync(new URL("../vectors/shuffled.json", import.meta.url), "utf8"));
+/** @type {{ tasks: { task: string, address: string }[] }} */
+const STARS = JSON.parse(
+  readFileSync(new URL("../vectors/shuffled_stars.json", import.meta.url), "utf8"),
+);
 
 /** @param {string} text */
 function bytes(text) {
@@ -70,6 +74,11 @@ test("tasks, good and forged", async () => {
     const told = { round, announced, ...rest, items, devices: honest, about, first, closes };
     assert.deepEqual(told, fields);
   }
+});
+
+test("tasks about star ratings are refused, which this device cannot answer", async () => {
+  for (const { task, address: found } of STARS.tasks)
+    assert.equal(await verdict(shuffledTask.loads(bytes(task), found)), "DataError", task);
 });
 
 test("a task of another address", async () => {

@@ -55,7 +55,7 @@ BESIDE = {
     "shuffled/poisson_loss.js": ["privacy.poisson_loss"],
     "shuffled/register.js": ["wire.shuffled.register"],
     "shuffled/sealing.js": ["device.shuffled.sealing"],
-    "shuffled/task.js": ["wire.shuffled.task"],
+    "shuffled/task.js": ["wire.shuffled.task", "wire.shuffled.round_terms"],
 }
 ALONE = {
     # A task of Python computes the hashes of its items once.

@@ -16,7 +16,9 @@ MAKE = runpy.run_path(str(HERE / "make.py"))
 HOSTILE = runpy.run_path(str(HERE / "hostile.py"))
 BLIND = runpy.run_path(str(HERE / "blind_tokens.py"))
 MOVES = runpy.run_path(str(HERE / "moves.py"))
-SHUFFLED = runpy.run_path(str(HERE / "shuffled.py"))
+SHUFFLED = {
+    name: runpy.run_path(str(HERE / f"{name}.py")) for name in ("shuffled", "shuffled_stars")
+}
 FLOATS = {"numbers", "posteriors", "profiles"}
 
 
@@ -54,12 +56,15 @@ def test_the_moves_are_what_python_says():
     assert {one["holds"] for one in said["signatures"]} == {True, False}
 
 
-def test_the_shuffled_examples_are_what_python_says():
-    """Run `python tests/vectors/shuffled.py` after a change that is meant."""
-    written = json.loads((HERE / "shuffled.json").read_text(encoding="utf-8"))
-    assert same(written, json.loads(SHUFFLED["text"]()))
-    for name in ("tasks", "registers"):
-        verdicts = [one["verdict"] for one in written[name]]
+@pytest.mark.parametrize(
+    ("name", "kinds"), [("shuffled", ("tasks", "registers")), ("shuffled_stars", ("tasks",))]
+)
+def test_the_shuffled_examples_are_what_python_says(name, kinds):
+    """Run `python tests/vectors/shuffled.py`, or the other file, after a change that is meant."""
+    written = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+    assert same(written, json.loads(SHUFFLED[name]["text"]()))
+    for kind in kinds:
+        verdicts = [one["verdict"] for one in written[kind]]
         assert min(map(verdicts.count, ("holds", "DataError", "CertificateError"))) > 0
 
 

@@ -6,13 +6,33 @@ from decimal import Decimal
 
 import pytest
 from rsa_numbers import modulus
-from shuffled_tasks import ITEM_ROUND, ITEMS, LEAST_PAIRS, certificate, item_task, pair_task
+from shuffled_tasks import (
+    ITEM_ROUND,
+    ITEMS,
+    LEAST_PAIRS,
+    LEAST_STARS,
+    MEANS,
+    SCALE,
+    certificate,
+    item_task,
+    pair_task,
+    star_task,
+)
 
+from tacit.collection.shuffled_plan import ShuffledPlan
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.privacy.shuffled_messages import ShuffledRound, shuffled_epsilon
-from tacit.scale import shortest
+from tacit.scale import RatingScale, shortest
 from tacit.wire.shuffled.blind_tokens import SIGNED_BYTES
-from tacit.wire.shuffled.task import KEYS, SEALED_BYTES, SIGNED_KEYS, is_shuffled_task, loads
+from tacit.wire.shuffled.round_terms import pair_buckets_of
+from tacit.wire.shuffled.task import (
+    KEYS,
+    SEALED_BYTES,
+    SIGNED_KEYS,
+    STAR_KEYS,
+    is_shuffled_task,
+    loads,
+)
 
 
 def altered(task, **changes) -> bytes:
@@ -148,3 +168,108 @@ def test_both_rounds_require_tokens_or_neither_does():
     assert pair_task(signed, signer=modulus(2)).is_announced_by(signed)
     assert not pair_task(signed, signer=None).is_announced_by(signed)
     assert not pair_task(plain, signer=modulus(2)).is_announced_by(plain)
+
+
+class TestStars:
+    """A scale is a third format, with or without a signer. It doubles buckets."""
+
+    @pytest.mark.parametrize("signer", [None, modulus(1)])
+    @pytest.mark.parametrize("announced", [None, LEAST_STARS])
+    @pytest.mark.parametrize("scale", ["1:5:1", "0.5:5:0.5", "-10:10:0.125"])
+    def test_round_trip(self, scale, announced, signer):
+        first = star_task(announced, scale=RatingScale.parse(scale), signer=signer)
+        assert loads(first.document, first.address) == first
+        fields = json.loads(first.document)
+        assert tuple(fields) == STAR_KEYS
+        assert (fields["format"], fields["scale"]) == ("tacit-shuffled-3", scale)
+        assert (fields["signer"], fields["means"]) == (signer and signer.hex(), None)
+        assert is_shuffled_task(first.document)
+        assert first.announced == announced
+
+    def test_a_task_about_pairs_has_a_mean_per_item(self):
+        first = star_task()
+        second = pair_task(first)
+        assert loads(second.document, second.address) == second
+        assert json.loads(second.document)["means"] == list(MEANS[:7])
+        assert second.round.buckets == 7 * 6 + 300
+        assert second.is_announced_by(first)
+
+    def test_buckets_are_those_of_a_signed_plan(self):
+        """Two per item and per pair, and unused ones, as simulated devices number them."""
+        plan = ShuffledPlan(
+            messages=2, items=8, epsilon="4", delta="0.0001", bundles=20, honest="1", signed=True
+        )
+        for head in range(plan.least_head, 9):
+            assert plan.pair_round(head).buckets == pair_buckets_of(head, signed=True)
+        rounds = (plan.item_round(), plan.pair_round(plan.least_head))
+        task = star_task(certificate=certificate(*rounds))
+        assert loads(task.document) == task
+
+    @pytest.mark.parametrize(
+        ("changes", "reason"),
+        [
+            ({"scale": RatingScale.parse("there")}, "its scale must have several levels"),
+            ({"scale": RatingScale.parse("0:1e13:1e13")}, "below 2\\^53 thousandths"),
+            ({"scale": RatingScale.parse("-1e13:0:1e13")}, "below 2\\^53 thousandths"),
+            ({"means": MEANS}, "one mean per item if it is about pairs, and else none"),
+            ({"items": tuple(range(14))}, "two buckets per item, and unused ones"),
+            ({"scale": None, "means": MEANS}, "a task without a scale has no means"),
+        ],
+    )  # fmt: skip
+    def test_invalid_terms_of_items_are_refused(self, changes, reason):
+        with pytest.raises(RequestError, match=reason):
+            replace(star_task(), **changes)
+
+    @pytest.mark.parametrize(
+        ("changes", "reason"),
+        [
+            ({"means": None}, "one mean per item"),
+            ({"means": MEANS[:6]}, "one mean per item"),
+            ({"means": MEANS}, "one mean per item"),
+            ({"means": (5001, *MEANS[1:7])}, "thousandths within the scale 1:5:1"),
+            ({"means": (999, *MEANS[1:7])}, "thousandths within"),
+            ({"means": (True, *MEANS[1:7])}, "means must be integers"),
+            ({"means": (3500.0, *MEANS[1:7])}, "means must be integers"),
+            ({"items": ITEMS[:6], "means": MEANS[:6]}, "has 330 buckets, got 342"),
+            ({"scale": None, "means": None}, "has 28 buckets, got 342"),
+        ],
+    )
+    def test_invalid_terms_of_pairs_are_refused(self, changes, reason):
+        with pytest.raises(RequestError, match=reason):
+            replace(pair_task(star_task()), **changes)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [{"format": "tacit-shuffled-1"}, {"format": "tacit-shuffled-2"}, {"scale": None},
+         {"scale": "1.0:5:1"}, {"scale": 5}, {"scale": 0}, {"scale": ""}, {"scale": "there"},
+         {"means": []}, {"means": {}}, {"signer": 7}, {"signer": ""}, {"format": []},
+         {"more": 1}],
+    )  # fmt: skip
+    def test_a_malformed_document_is_refused(self, changes):
+        with pytest.raises(DataError):
+            loads(altered(star_task(), **changes))
+
+    @pytest.mark.parametrize(
+        "means", [None, [True, *MEANS[1:7]], ["3500", *MEANS[1:7]], [3500.5, *MEANS[1:7]],
+                  [3500.0, *MEANS[1:7]], [10**400, *MEANS[1:7]], [], 3500],
+    )  # fmt: skip
+    def test_malformed_means_are_refused(self, means):
+        with pytest.raises(DataError):
+            loads(altered(pair_task(star_task()), means=means))
+
+    @pytest.mark.parametrize("key", ["signer", "scale", "means"])
+    def test_a_missing_key_is_refused(self, key):
+        fields = json.loads(star_task().document)
+        del fields[key]
+        with pytest.raises(DataError, match="with its keys"):
+            loads(json.dumps(fields, separators=(",", ":")).encode())
+
+    def test_both_rounds_have_the_same_scale_or_none(self):
+        """A second task on another scale is a debit in full."""
+        first = star_task()
+        second = pair_task(first)
+        for scale in ("0:5:1", "1:5:0.5"):
+            assert not replace(second, scale=RatingScale.parse(scale)).is_announced_by(first)
+        assert not second.is_announced_by(replace(first, scale=None))
+        assert second.is_announced_by(first)
+        assert first.scale == SCALE

@@ -18,13 +18,12 @@ from tacit.errors import RequestError, whole
 from tacit.privacy.ledger import epsilon_text
 from tacit.privacy.shuffled_certificate import LARGEST_DELTA, ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound, calibrated
+from tacit.wire.shuffled.round_terms import UNUSED, pair_buckets_of
 
 SHARES, SIGNED_SHARES = (0.1, 0.9), (0.2, 0.8)
 """Shares of the rounds `items` and `pairs` in the variance of the loss, without and with signs."""
 PAIRS_OF_ITEMS = 3
 """Pairs of the items that a device sends at most, over M."""
-UNUSED = 300
-"""Buckets of the round `items`, and of signed pairs, that no device has."""
 BUCKETS_EACH = 20
 """Least number of buckets of the round `pairs` per message. More buckets do not raise the bound."""
 _TWO_DIGITS = Context(prec=2, rounding=ROUND_FLOOR)
@@ -111,7 +110,7 @@ class ShuffledPlan:
 
         Without signs, n of them are the decoys (i, i), which no device has.
         """
-        return head * (head - 1) + UNUSED if self.signed else head * (head + 1) // 2
+        return pair_buckets_of(head, signed=self.signed)
 
     def only_round(self) -> ShuffledRound:
         """Return the round `items` if it is the only one."""

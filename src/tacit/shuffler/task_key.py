@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from tacit.device.shuffled.sealing import MESSAGE_BYTES, hpke_suite, sealing_info
 from tacit.errors import DataError, RequestError
-from tacit.wire.shuffled.task import hexadecimal
+from tacit.wire import strict
+from tacit.wire.shuffled.task import KEY_BYTES
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -54,7 +55,7 @@ class TaskKey:
         from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
         try:
-            raw = hexadecimal(path.read_text().strip())
+            raw = strict.hexadecimal(path.read_text().strip(), KEY_BYTES)
         except ValueError:  # its message repeats the content
             raise DataError(f"{path} is not the key file of a shuffled task.") from None
         return cls(X25519PrivateKey.from_private_bytes(raw))

@@ -12,7 +12,8 @@ from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.scale import shortest
 from tacit.wire.report import LONGEST_UPLOAD
 from tacit.wire.shuffled.blind_tokens import SIGNED_BYTES
-from tacit.wire.shuffled.task import ITEMS, SEALED_BYTES, ShuffledTask, pairs_of
+from tacit.wire.shuffled.round_terms import pairs_of
+from tacit.wire.shuffled.task import ITEMS, SEALED_BYTES, ShuffledTask
 
 MOST_DUMMIES = 2000
 """Default for the most dummies of a device about pairs."""

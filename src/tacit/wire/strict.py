@@ -117,6 +117,14 @@ def integral(value: Any) -> int:
     return int(value)
 
 
+def hexadecimal(value: Any, size: int) -> bytes:
+    """Return `size` bytes that are written as hexadecimal digits. Raises `ValueError`."""
+    raw = bytes.fromhex(value) if isinstance(value, str) else b""
+    if len(raw) != size or raw.hex() != value:
+        raise wrong(value)
+    return raw
+
+
 def brief(value: Any, most: int = 40) -> str:
     """Return a value in at most `most` printable characters of one line, whatever its size."""
     if isinstance(value, list | dict):

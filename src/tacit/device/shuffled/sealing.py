@@ -25,6 +25,8 @@ def sealed_bundle(task: ShuffledTask, items: Iterable[Item], words: Words = secr
     `items`: ids of the user's items. Those that are not in the task are omitted. The length depends
     on the task alone. `words` is replaced in tests only. Raises `RequestError` as `seal`.
     """
+    if task.scale is not None:
+        raise RequestError("This device answers no task about star ratings.")
     indices = {str(item): index for index, item in enumerate(task.items)}
     mine = sorted({indices[str(item)] for item in items if str(item) in indices})
     buckets = mine if task.about == ITEMS else pair_buckets(mine)

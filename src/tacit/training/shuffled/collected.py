@@ -23,7 +23,8 @@ from tacit.training.person.fitted_model import without_rows
 from tacit.training.person.head_weights import head_weights
 from tacit.training.shuffled.estimates import head_size, item_estimates, pair_estimates
 from tacit.vocabulary import Vocabulary
-from tacit.wire.shuffled.task import ITEMS, PAIRS, ShuffledTask, pairs_of
+from tacit.wire.shuffled.round_terms import pairs_of
+from tacit.wire.shuffled.task import ITEMS, PAIRS, ShuffledTask
 
 
 def pair_task(

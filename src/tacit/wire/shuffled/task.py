@@ -7,7 +7,7 @@ at most the announced one, so the epsilon of the first task is that of both.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -16,7 +16,7 @@ from typing import Any
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
-from tacit.scale import shortest
+from tacit.scale import RatingScale, shortest
 from tacit.wire import strict
 from tacit.wire.origin import FORM, is_origin
 from tacit.wire.report import LONGEST_UPLOAD
@@ -27,16 +27,20 @@ from tacit.wire.shuffled.blind_tokens import (
     is_modulus,
     is_signed,
 )
+from tacit.wire.shuffled.round_terms import FIRST_FORM, bucket_flaws, star_flaws
 from tacit.wire.strict import ENDS
 from tacit.wire.tasks.catalogue import ITEM_ID_FORM, MOST_ITEMS, address_of, is_item_id, item_id
 
-FORMAT, SIGNED_FORMAT = "tacit-shuffled-1", "tacit-shuffled-2"
-"""Without and with signed tokens."""
+FORMAT, SIGNED_FORMAT, STAR_FORMAT = "tacit-shuffled-1", "tacit-shuffled-2", "tacit-shuffled-3"
+"""Without and with signed tokens, and for star ratings, with or without tokens."""
 KEYS = (
     "format", "name", "provider", "shuffler", "about", "items", "rounds", "first",
     "bundles", "honest", "delta", "replaced", "empty", "key", "closes",
 )  # fmt: skip
-SIGNED_KEYS = (*KEYS, "signer")
+STAR_TERMS = ("signer", "scale", "means")
+SIGNED_KEYS, STAR_KEYS = (*KEYS, "signer"), (*KEYS, *STAR_TERMS)
+FORMATS = {FORMAT: KEYS, SIGNED_FORMAT: SIGNED_KEYS, STAR_FORMAT: STAR_KEYS}
+"""Keys of each format, in order."""
 ITEMS, PAIRS = "items", "pairs"
 SEALED_BYTES, KEY_BYTES = 53, 32
 """Bytes of a sealed message, and of a public key."""
@@ -55,7 +59,10 @@ class ShuffledTask:
     task or before the announced one, if any. `first`: address of the task that announced this
     round, None if it was not announced. `key`: the provider's public key of this task. `closes`:
     Unix seconds at which the batch is closed. `signer`: modulus of the provider's key for one-time
-    tokens, of which each bundle requires one, None if it requires none.
+    tokens, of which each bundle requires one, None if it requires none. `scale`: of a task about
+    star ratings, whose messages have a sign, None for a task about items alone. `means`: of the
+    items of a task about signed pairs, in thousandths, None for all others
+    (`tacit.wire.shuffled.round_terms`).
 
     Raises `RequestError` for an invalid task, with the reason.
     """
@@ -70,11 +77,20 @@ class ShuffledTask:
     closes: int
     first: str | None = None
     signer: bytes | None = None
+    scale: RatingScale | None = None
+    means: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._flaws():
             if wrong:
                 raise RequestError(f"This shuffled task is invalid: {sentence}.")
+
+    @property
+    def format(self) -> str:
+        """The format of `document`, which follows from the signer and the scale."""
+        if self.scale is not None:
+            return STAR_FORMAT
+        return FORMAT if self.signer is None else SIGNED_FORMAT
 
     @property
     def round(self) -> ShuffledRound:
@@ -100,15 +116,15 @@ class ShuffledTask:
     @cached_property
     def document(self) -> bytes:
         """The task as one line of JSON, in the order of its keys: its unique notation."""
-        claim, signer = self.certificate, self.signer
-        kind, last = (FORMAT, ()) if signer is None else (SIGNED_FORMAT, (signer.hex(),))
+        claim, signer = self.certificate, self.signer and self.signer.hex()
+        means = None if self.means is None else list(self.means)
         rounds = [[each.buckets, each.messages, each.dummies] for each in claim.rounds]
         values = (
-            kind, self.name, self.provider, self.shuffler, self.about, list(self.items), rounds,
-            self.first, claim.bundles, claim.honest, claim.delta, claim.replaced, claim.empty,
-            self.key.hex(), self.closes, *last,
+            self.format, self.name, self.provider, self.shuffler, self.about, list(self.items),
+            rounds, self.first, claim.bundles, claim.honest, claim.delta, claim.replaced,
+            claim.empty, self.key.hex(), self.closes, signer, str(self.scale), means,
         )  # fmt: skip
-        fields = dict(zip(SIGNED_KEYS[: len(values)], values, strict=True))
+        fields = dict(zip(FORMATS[self.format], values, strict=False))
         return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
     @cached_property
@@ -121,7 +137,7 @@ class ShuffledTask:
 
         The round has at most the announced messages, and at least its buckets and its dummies per
         bucket. Conditions, delta, epsilon and both origins are those of `first`, and both tasks
-        require signed tokens, or neither does.
+        require signed tokens, or neither does. Both have the same scale, or none.
         """
         announced, round = first.announced, self.round
         if announced is None or self.about != PAIRS or self.first != first.address:
@@ -134,6 +150,7 @@ class ShuffledTask:
             (Decimal(claim.delta), Decimal(before.delta)),
             ((self.provider, self.shuffler), (first.provider, first.shuffler)),
             (self.signer is None, first.signer is None),
+            (self.scale, first.scale),
         )
         return (
             all(one == other for one, other in same)
@@ -145,6 +162,7 @@ class ShuffledTask:
 
     def _flaws(self) -> Iterator[tuple[bool, str]]:
         n, rounds = len(self.items), len(self.certificate.rounds)
+        about_pairs, signed = self.about == PAIRS, self.scale is not None
         for what, origin in (("provider", self.provider), ("shuffler", self.shuffler)):
             yield (
                 not is_origin(origin),
@@ -165,16 +183,12 @@ class ShuffledTask:
             (len(set(map(str, self.items))) != n, "an item id occurs twice"),
             (len(set(map(type, self.items))) > 1, "item ids must be all numbers or all strings"),
             (rounds > 2, f"it must have one or two rounds, got {rounds}"),
-            (
-                self.about == ITEMS and (self.first is not None or self.round.buckets <= n),
-                "a round about items is the first one, and has more buckets than items",
-            ),
-            (
-                self.about == PAIRS
-                and ((self.first is None) != (rounds == 1) or self.round.buckets != pairs_of(n)),
-                f"a round about pairs of {n} items has {pairs_of(n)} buckets, and names its first "
-                "task exactly if the certificate covers that, too",
-            ),
+        )
+        follows = about_pairs and rounds == 2
+        yield from bucket_flaws(n, self.round.buckets, about_pairs=about_pairs, signed=signed)
+        yield (self.first is not None) != follows, FIRST_FORM
+        yield from star_flaws(self.scale, self.means, n, about_pairs=about_pairs)
+        yield from (
             (
                 self.request_bytes > LONGEST_UPLOAD,
                 f"a bundle must have at most {LONGEST_UPLOAD // SEALED_BYTES} messages, or "
@@ -189,11 +203,6 @@ class ShuffledTask:
         )
 
 
-def pairs_of(items: int) -> int:
-    """Return the number of pairs of `items` items, and of decoys."""
-    return items * (items + 1) // 2
-
-
 def is_signed_token(signed: bytes, task: ShuffledTask) -> bool:
     """Return whether these bytes are a token with its signature, as the task requires.
 
@@ -206,9 +215,7 @@ def is_signed_token(signed: bytes, task: ShuffledTask) -> bool:
 
 def is_shuffled_task(document: bytes) -> bool:
     """Return whether a document begins as a shuffled task does. The rest is not verified."""
-    return document.startswith(
-        tuple(f'{{"format":"{each}"'.encode() for each in (FORMAT, SIGNED_FORMAT))
-    )
+    return document.startswith(tuple(f'{{"format":"{each}"'.encode() for each in FORMATS))
 
 
 def loads(document: bytes, address: str | None = None) -> ShuffledTask:
@@ -223,9 +230,11 @@ def loads(document: bytes, address: str | None = None) -> ShuffledTask:
             f"The shuffled task does not match its address {address[:64]}: it was changed in "
             "transit."
         )
-    fields = strict.fields(strict.parse(document, WHAT, LONGEST), WHAT, KEYS, ("signer",))
-    if fields["format"] != (SIGNED_FORMAT if "signer" in fields else FORMAT):
-        raise DataError(f"The format of a shuffled task must be {FORMAT} or {SIGNED_FORMAT}.")
+    fields = strict.fields(strict.parse(document, WHAT, LONGEST), WHAT, KEYS, STAR_TERMS)
+    if (fields["format"], set(fields)) not in [(each, set(keys)) for each, keys in FORMATS.items()]:
+        raise DataError(
+            f"The format of a shuffled task must be one of {', '.join(FORMATS)}, with its keys."
+        )
     try:
         task = _task(fields)
         canonical = task.document
@@ -248,10 +257,14 @@ def _task(fields: dict[str, Any]) -> ShuffledTask:
         bundles=strict.whole(fields, "bundles", WHAT),
         **{key: decimal(key) for key in ("honest", "delta", "replaced", "empty")},
     )
-    (key,) = strict.listed([fields["key"]], "key", hexadecimal, WHAT)
-    signer = None
-    if "signer" in fields:
-        (signer,) = strict.listed([fields["signer"]], "signer", _modulus, WHAT)
+    (key,) = strict.listed([fields["key"]], "key", _hexadecimal(KEY_BYTES), WHAT)
+    signer, scale, means = (fields.get(name) for name in STAR_TERMS)
+    if scale is not None:
+        scale = RatingScale.parse(strict.typed(fields, "scale", str, WHAT))
+    if signer is not None:
+        (signer,) = strict.listed([signer], "signer", _hexadecimal(MODULUS_BYTES), WHAT)
+    if means is not None:
+        means = strict.listed(means, "means", strict.integral, WHAT, MOST_ITEMS)
     return ShuffledTask(
         name=strict.typed(fields, "name", str, WHAT),
         provider=strict.typed(fields, "provider", str, WHAT),
@@ -263,6 +276,8 @@ def _task(fields: dict[str, Any]) -> ShuffledTask:
         closes=strict.whole(fields, "closes", WHAT),
         first=None if fields["first"] is None else strict.typed(fields, "first", str, WHAT),
         signer=signer,
+        scale=scale,
+        means=means,
     )
 
 
@@ -280,13 +295,5 @@ def _decimal(value: Any) -> str:
     return value
 
 
-def hexadecimal(value: Any, size: int = KEY_BYTES) -> bytes:
-    """Return `size` bytes that are written as hexadecimal digits. Raises `ValueError`."""
-    raw = bytes.fromhex(value) if isinstance(value, str) else b""
-    if len(raw) != size or raw.hex() != value:
-        raise strict.wrong(value)
-    return raw
-
-
-def _modulus(value: Any) -> bytes:
-    return hexadecimal(value, MODULUS_BYTES)
+def _hexadecimal(size: int) -> Callable[[Any], bytes]:
+    return lambda value: strict.hexadecimal(value, size)
