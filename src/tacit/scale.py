@@ -126,10 +126,34 @@ class RatingScale:
         """All levels in ascending order."""
         return tuple(_EXACT.fma(k, self.step, self.low) for k in range(self.n_levels))
 
+    def level_of(self, rating: str | int | Decimal) -> int:
+        """Return the number of the level that a rating is, exactly.
+
+        Raises `RequestError` for any other rating. The message does not contain it, because it may
+        be logged.
+        """
+        try:
+            value = Decimal(rating)
+        except (TypeError, ValueError, InvalidOperation):
+            raise RequestError(self._form) from None
+        if not _is_short(value):
+            raise RequestError(self._form)
+        level, rest = _EXACT.divmod(_EXACT.subtract(value, self.low), self.step)
+        if rest or not 0 <= level < self.n_levels:
+            raise RequestError(self._form)
+        return int(level)
+
     @property
     def values(self) -> tuple[float, ...]:
         """Levels as floats, for estimation. Channels on devices do not use them."""
         return tuple(float(level) for level in self.levels)
+
+    @property
+    def _form(self) -> str:
+        """What is wrong with other ratings."""
+        if self.has_one_level:
+            return "For implicit feedback, a rating must be 1 (an interaction) or None."
+        return f"This rating is not on the scale {self}."
 
     @property
     def _range(self) -> Decimal:

@@ -3,12 +3,20 @@
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.device.shuffled.bundle import below, draw_bundle, pair_bucket, pair_buckets, subset
+from tacit.device.shuffled.bundle import (
+    below,
+    completed,
+    draw_bundle,
+    pair_bucket,
+    pair_buckets,
+    subset,
+)
 from tacit.errors import RequestError
 from tacit.kernels.draw import count_messages, words_needed
 from tacit.kernels.layout import by_user
@@ -79,6 +87,15 @@ def test_every_order_is_equally_likely():
 def test_equal_or_unknown_buckets_are_refused(own):
     with pytest.raises(RequestError, match="distinct buckets from 0 to 20"):
         draw_bundle(own, ROUND)
+
+
+@pytest.mark.parametrize("chosen", [[1, 1], [21], [-1], [0, 1, 2, 3, 4]])
+def test_only_m_distinct_buckets_are_completed(chosen):
+    """Buckets of another draw, such as one with signs, have the same conditions."""
+    assert sorted(completed([5, 3], replace(ROUND, messages=2, dummies=0))) == [3, 5]
+    assert len(completed([5, 3], ROUND)) == 10
+    with pytest.raises(RequestError, match=r"distinct buckets from 0 to 20|at most 4 buckets"):
+        completed(chosen, ROUND)
 
 
 @pytest.mark.parametrize("pairs", [False, True])

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from decimal import Decimal
 from hashlib import sha256
 
 import pytest
@@ -16,9 +17,12 @@ from shuffled_tasks import (
     FakeShuffler,
     item_task,
     pair_task,
+    star_task,
 )  # fmt: skip
 
+from tacit import fit, item_model, synthetic
 from tacit.device.list_profile import ListProfile
+from tacit.device.profile import Profile
 from tacit.device.shuffled.client import ShuffledClient, ShuffledPolicy
 from tacit.device.storage.store import Store
 from tacit.device.storage.stored_rows import export
@@ -31,6 +35,7 @@ from tacit.wire.shuffled.register import Closing, Register
 KEY = TaskKey.generate()
 POLICY = ShuffledPolicy(most_epsilon="8", honest="1", bundles=20)
 FIRST = item_task(key=KEY.public)
+RATINGS = {100: 5, "101": "1", 103: Decimal("2"), 999: "off every scale"}
 COST = nano(FIRST.certificate.replaced)
 
 
@@ -290,3 +295,85 @@ def test_a_changed_or_wrong_model_is_refused(device):
     document = drawn(len(ITEMS), 0, 2).model.to_bytes()
     with pytest.raises(CertificateError, match="changed in transit"):
         device(shuffler, downloads=FakeProvider(document, "0" * 64)).sync([])
+
+
+class TestStars:
+    """Tasks about star ratings take ratings by item id, and all else is as before."""
+
+    STAR = star_task(key=KEY.public)
+
+    def test_one_bundle_per_task_of_constant_length(self, device):
+        shuffler = FakeShuffler().add(self.STAR)
+        for ratings in ({}, {100: 1}, RATINGS, dict.fromkeys(ITEMS, 3)):
+            mine = device(shuffler)
+            assert mine.sync(ratings).stored == 1
+            assert mine.sync(ratings).stored == 0
+            assert mine.ledger.spent == nano(self.STAR.certificate.replaced)
+        assert [len(body) for _, body in shuffler.bundles] == [self.STAR.bundle_bytes] * 4
+
+    def test_the_provider_counts_signs(self, device):
+        """The least and the greatest rating have a certain sign."""
+        shuffler = FakeShuffler().add(self.STAR)
+        for rating, first in ((1, 0), (5, 8)):
+            device(shuffler).sync(dict.fromkeys(ITEMS[:3], rating))
+            batch = messages(shuffler.bundles[-1][1])
+            counts = KEY.open(batch, self.STAR.address, 28).counts
+            assert counts.sum() == 43
+            assert counts[first : first + 3].min() >= 1
+
+    def test_both_rounds_are_one_debit(self, device):
+        shuffler, second = FakeShuffler().add(self.STAR), pair_task(self.STAR)
+        mine = device(shuffler)
+        assert mine.sync(RATINGS).stored == 1
+        shuffler.register.add_closing(self.STAR.address, Closing(bundles=20, batch="0" * 64))
+        shuffler.add(second)
+        assert mine.sync(RATINGS).stored == 1
+        assert mine.ledger.spent == nano(self.STAR.certificate.replaced)
+
+    @pytest.mark.parametrize(
+        ("task", "items", "reason"),
+        [
+            (STAR, [100], "pass ratings by item id"),
+            (FIRST, {100: 5}, "pass a collection of ids"),
+            (STAR, {100: 6}, "not on the scale 1:5:1"),
+            (STAR, {100: 5, "100": 5}, "an item twice"),
+        ],
+    )
+    def test_other_items_are_refused_and_nothing_is_spent(self, device, task, items, reason):
+        shuffler = FakeShuffler().add(task)
+        mine = device(shuffler)
+        with pytest.raises(RequestError, match=reason):
+            mine.sync(items)
+        assert (mine.ledger.spent, shuffler.bundles) == (0, [])
+
+    @pytest.mark.parametrize("draws", [0, 3, 30])
+    def test_a_failure_during_the_draws_debits_nothing(self, device, draws):
+        """Also where items are drawn, and no sign."""
+        left = [0] * draws
+
+        def words():
+            if not left:
+                raise OSError("no entropy")
+            return left.pop()
+
+        shuffler = FakeShuffler().add(self.STAR)
+        mine = device(shuffler, words=words)
+        with pytest.raises(OSError, match="no entropy"):
+            mine.sync(dict.fromkeys(ITEMS[:3], 3))
+        assert (mine.ledger.spent, shuffler.bundles) == (0, [])
+
+    def test_a_rating_model_recommends_from_ratings(self, device, tmp_path):
+        data = synthetic(n_users=40, n_items=60, n_ratings=900, rng=5)
+        model = item_model(fit("bias", data))
+        provider, shuffler = FakeProvider(model.to_bytes()), FakeShuffler()
+        shuffler.register.add_task(self.STAR.address, PROVIDER)
+        shuffler.register.add_closing(self.STAR.address, Closing(bundles=20, batch="0" * 64))
+        mine = device(shuffler, tmp_path / "me.db", downloads=provider)
+        mine.sync({})
+        own = {1: "4", "2": 1, 5: Decimal(5)}
+        expected = Profile(model, {1: 4.0, 2: 1.0, 5: 5.0}).recommend(4)
+        assert mine.recommend(own, 4) == expected
+        with pytest.raises(RequestError, match="pass ratings by item id"):
+            mine.recommend([1, 2], 4)
+        with pytest.raises(RequestError, match="not on the scale"):
+            mine.recommend({1: "4.5"}, 4)

@@ -1,17 +1,22 @@
 """A canary audit of shuffled messages is below the certificate, and above it for planted bugs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from shuffled_tasks import SCALE, certificate, star_task
 
 from tacit.audit.channel_audits import log_odds_bound
+from tacit.channels.table import secret_word
 from tacit.device.shuffled.bundle import draw_bundle
+from tacit.device.shuffled.signs import signed_items
 from tacit.privacy.shuffled_messages import ShuffledRound, calibrated
 
 EPSILON, DELTA, DEVICES, DRAWS = 1.0, 0.03, 100, 1_000_000
 SHAPE = ShuffledRound(buckets=60, messages=2)
 (ROUND,) = calibrated([SHAPE], [1.0], devices=DEVICES, epsilon=EPSILON, delta=DELTA)
+THREE = star_task(None, items=(0, 1, 2), certificate=certificate(replace(SHAPE, dummies=60)))
 DUMMIES, FILLS = ROUND.dummies * DEVICES, ROUND.messages * DEVICES
 
 
@@ -65,6 +70,26 @@ def test_audit_of_the_certified_round_stays_below():
 )
 def test_audit_rejects_planted_bugs(mine, other, background):
     assert lower_bound(mine, other, background) > EPSILON
+
+
+def signed(levels: Sequence[int]) -> list[int]:
+    """Own buckets of a device that has rated three items: 0 to 2, and 3 to 5 with the sign +."""
+    return signed_items(THREE, SCALE, dict(enumerate(levels)), secret_word)
+
+
+def test_audit_of_signed_messages_stays_below():
+    """Opposite ratings of the same items: each sign is certain, and all buckets differ."""
+    mine, other = signed([0, 0]), signed([4, 4])
+    assert (sorted(mine), sorted(other)) == ([0, 1], [3, 4])
+    assert 0.75 * EPSILON < lower_bound(mine, other, DUMMIES) <= EPSILON
+
+
+@pytest.mark.parametrize("levels", [[0, 0, 0], [4, 4, 4], [1, 2, 3], [2], []])
+def test_own_messages_are_distinct_items_with_one_sign(levels):
+    """What the audit and the certificate rely on, whatever the signs."""
+    for _ in range(300):
+        own = signed(levels)
+        assert len({bucket % 3 for bucket in own}) == len(own) == min(len(levels), 2)
 
 
 def test_audited_counts_are_those_of_devices():

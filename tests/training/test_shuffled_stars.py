@@ -1,14 +1,21 @@
 """Trainers of star ratings from signed messages: estimates, simulated devices, and accuracy."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 import pytest
+from shuffled_tasks import pair_task, star_task
 
 from tacit import from_frame, synthetic
-from tacit.device.shuffled.bundle import draw_bundle
+from tacit.channels.table import secret_word
+from tacit.device.shuffled.bundle import completed, draw_bundle
+from tacit.device.shuffled.signs import signed_items, signed_pairs
 from tacit.errors import RequestError
 from tacit.planning.population import MadeUpWorld
 from tacit.privacy.shuffled_messages import ShuffledRound
+from tacit.ratings import Ratings
+from tacit.scale import RatingScale
 from tacit.training import ShuffledCovariance, ShuffledItemMean
 from tacit.training.person.fitted_model import ItemSide
 from tacit.training.shuffled.settings import plan_for
@@ -16,10 +23,12 @@ from tacit.training.shuffled.signed_estimates import (
     ShrunkMeans,
     factor_rows,
     item_sums,
+    mean_thousandths,
     pair_sums,
     shrunk_means,
 )
 from tacit.training.shuffled.signed_simulation import SignedDevices
+from tacit.wire.shuffled.task import ShuffledTask
 
 DATA = synthetic(n_users=600, n_items=90, n_ratings=12_000, rng=1)
 FEW = from_frame(
@@ -38,33 +47,34 @@ HEAD = np.array([1, 1, 1, 1, 0, 1, 0, 1], bool)
 MEANS = ShrunkMeans(0.2, np.linspace(-0.9, 0.9, 8))
 
 
-def signed_items(user: int, rng) -> list[int]:
-    """Own buckets of a device about items: 8 more for the sign +1, of mean (rating - 3) / 2."""
-    mine = np.flatnonzero(FEW.users == user)
-    positive = rng.random(len(mine)) < (FEW.values[mine] - 1) / 4
-    return [int(FEW.items[at]) + 8 * int(sign) for at, sign in zip(mine, positive, strict=True)]
+FIRST = star_task(None, items=tuple(range(8)))
+THOUSANDTHS = tuple(mean_thousandths(MEANS, FEW.scale)[HEAD].tolist())
 
 
-def signed_pairs(user: int) -> list[int]:
-    """Own buckets of a device about pairs of HEAD, one pair at a time: 15 more for the sign +1."""
-    mine = np.flatnonzero(FEW.users == user)
-    mine = mine[np.argsort(FEW.items[mine])]
-    around = {int(FEW.items[at]): FEW.values[at] - 3 - MEANS.mu for at in mine}
-    around = {item: value - MEANS.biases[item] for item, value in around.items()}
-    level = sum(around.values()) / (len(mine) + 5)
-    order = np.cumsum(HEAD) - 1
-    few = [(order[item], value - level > 0) for item, value in around.items() if HEAD[item]]
-    return [
-        int(high * (high - 1) // 2 + low + 15 * (one == other))
-        for at, (high, one) in enumerate(few)
-        for low, other in few[:at]
-    ]
+def second_task(scale: RatingScale, means, head: Sequence[int]) -> ShuffledTask:
+    """A task about pairs of the items `head`."""
+    return pair_task(star_task(scale=scale), tuple(head), means=tuple(means))
+
+
+def levels_of(data: Ratings, user: int, task: ShuffledTask) -> dict[int, int]:
+    mine = {int(data.items[at]): int(data.levels[at]) for at in np.flatnonzero(data.users == user)}
+    return {index: mine[item] for index, item in enumerate(task.items) if item in mine}
+
+
+SECOND = second_task(FEW.scale, THOUSANDTHS, np.flatnonzero(HEAD).tolist())
+
+
+def bundle(user: int, one: ShuffledRound, *, pairs: bool) -> list[int]:
+    """Messages of a real device of FEW. The round has the M of FIRST."""
+    if pairs:
+        return draw_bundle(signed_pairs(SECOND, FEW.scale, levels_of(FEW, user, SECOND)), one)
+    return completed(signed_items(FIRST, FEW.scale, levels_of(FEW, user, FIRST), secret_word), one)
 
 
 @pytest.mark.parametrize("pairs", [False, True])
 def test_simulated_counts_have_the_law_of_real_bundles(pairs):
     """Means and standard deviations per bucket, over batches of ten devices, two of each user."""
-    batches, rng = 1_500, np.random.default_rng(0)
+    batches = 1_500
     one = ShuffledRound(buckets=33 if pairs else 20, messages=3, dummies=4)
     devices = SignedDevices.of(FEW, 2)
     simulated = np.array(
@@ -76,13 +86,53 @@ def test_simulated_counts_have_the_law_of_real_bundles(pairs):
     real = np.zeros_like(simulated)
     for user in [*range(5), *range(5)]:
         for batch in real:
-            own = signed_pairs(user) if pairs else signed_items(user, rng)
-            np.add.at(batch, draw_bundle(own, one), 1)
+            np.add.at(batch, bundle(user, one, pairs=pairs), 1)
     assert (simulated.sum(1) == 10 * 7).all()
     assert (real.sum(1) == 10 * 7).all()
     errors = np.sqrt((simulated.var(0) + real.var(0)) / batches)
     assert np.abs((simulated.mean(0) - real.mean(0)) / errors).max() < 5
     assert simulated.std(0) == pytest.approx(real.std(0), rel=0.15)
+
+
+@pytest.mark.parametrize("scale", ["1:5:1", "0.5:5:0.5", "-1:1:0.0625"])
+def test_simulated_pairs_are_those_of_devices(scale):
+    """All own messages of 200 users."""
+    data = synthetic(n_users=200, n_items=60, n_ratings=4_400, scale=scale, rng=2)
+    rng, half = np.random.default_rng(4), float(data.scale.high - data.scale.low) / 2
+    head = np.arange(60) % 4 < 3
+    means = ShrunkMeans(0.1, rng.uniform(-half / 2, half / 2, 60))
+    thousandths = mean_thousandths(means, data.scale)[head].tolist()
+    task = second_task(data.scale, thousandths, np.flatnonzero(head).tolist())
+    expected = np.zeros(task.round.buckets, np.int64)
+    for user in range(200):
+        own = signed_pairs(task, data.scale, levels_of(data, user, task))
+        np.add.at(expected, own, 1)
+    most = ShuffledRound(buckets=task.round.buckets, messages=990)
+    assert (SignedDevices.of(data).pair_message_counts(most, head, means) == expected).all()
+    assert expected[:990].any()
+    assert expected[990:1980].any()
+
+
+def test_a_simulated_product_of_zero_is_negative():
+    """Every rating is its item's mean, so all residuals are 0."""
+    flat = from_frame(
+        pl.DataFrame({"user": [0, 0, 1, 1], "item": [0, 1, 0, 1], "rating": [3, 4, 3, 4]}),
+        scale="1:5:1",
+    )
+    most = ShuffledRound(buckets=302, messages=1)
+    means = ShrunkMeans(0.0, np.array([0.0, 1.0]))
+    sent = SignedDevices.of(flat).pair_message_counts(most, np.ones(2, bool), means)
+    assert sent.tolist() == [2, *[0] * 301]
+
+
+@pytest.mark.parametrize(
+    ("scale", "means", "thousandths"),
+    [("1:5:1", [-5.0, 0.12345, 9.0], [1000, 3123, 5000]),
+     ("0.5:5:0.5", [-9.0, -0.0004, 0.5], [500, 2750, 3250])],
+)  # fmt: skip
+def test_means_are_rounded_to_thousandths_within_the_scale(scale, means, thousandths):
+    rounded = mean_thousandths(ShrunkMeans(0.0, np.array(means)), RatingScale.parse(scale))
+    assert rounded.tolist() == thousandths
 
 
 def test_number_of_messages_does_not_depend_on_profiles():

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from types import TracebackType
 from typing import Any, Self
 
@@ -31,7 +31,7 @@ from tacit.device.storage.stored_rows import check_rows, copy_ratings, export
 from tacit.device.transport import Http, Transport
 from tacit.errors import BudgetError, CertificateError, RequestError, must_be
 from tacit.privacy.ledger import Ledger, nano
-from tacit.scale import RatingScale, shortest
+from tacit.scale import shortest
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 from tacit.wire.report import person
@@ -153,10 +153,7 @@ class Client:
         task, number, places = self._task()
         if (index := places.get(str(item))) is None:
             raise RequestError("This item is not in the task's catalogue.")
-        try:
-            level = None if rating is None else task.scale.levels.index(Decimal(rating))
-        except (ValueError, InvalidOperation):
-            raise RequestError(_off(task.scale)) from None
+        level = None if rating is None else task.scale.level_of(rating)
         self._store.rate(number, index, level)
 
     def copy_ratings(self, earlier: str) -> int:
@@ -310,12 +307,6 @@ class Client:
                 "No task has been received yet; sync when the collector can be reached."
             )
         return self._known
-
-
-def _off(scale: RatingScale) -> str:
-    if scale.has_one_level:
-        return "For implicit feedback, a rating must be 1 (an interaction) or None."
-    return f"This rating is not on the scale {scale}."
 
 
 def _with_erasures(outcome: SyncOutcome, erasures: Erasures) -> SyncOutcome:

@@ -71,23 +71,29 @@ class Documents:
                     )
                 self._provider.keep_model(address, document)
 
-    def model(self, scale: RatingScale | None) -> ItemModel | ListModel:
+    def model(self, scale: RatingScale) -> ItemModel | ListModel:
         """Return the stored model, a rating model or a list model.
 
-        `scale`: of the task; None for a task that only a list model fits. Raises `RequestError` if
-        it does not exist, `DataError` if it is malformed or has another rating scale.
+        `scale`: of the task. Raises `RequestError` if it does not exist, `DataError` if it is
+        malformed or has another rating scale.
         """
-        known = self._provider.model
-        if known is None:
-            raise RequestError("No item model has been fetched yet; sync later.")
-        if is_list_model(known[1]):
-            return ListModel.from_bytes(known[1])
-        model = ItemModel.from_bytes(known[1])
-        if model.scale != scale:
+        model = self.stored_model()
+        if isinstance(model, ItemModel) and model.scale != scale:
             raise DataError(
                 f"The item model has the scale {model.scale}, but the task has {scale}."
             )
         return model
+
+    def stored_model(self) -> ItemModel | ListModel:
+        """Return the stored model, of any scale.
+
+        Raises `RequestError` if it does not exist, `DataError` if it is malformed.
+        """
+        known = self._provider.model
+        if known is None:
+            raise RequestError("No item model has been fetched yet; sync later.")
+        kind = ListModel if is_list_model(known[1]) else ItemModel
+        return kind.from_bytes(known[1])
 
     def get(self, path: str, longest: int) -> bytes | None:
         """Return the bytes at a path; None if not found, or if it is too early to retry.

@@ -3,6 +3,7 @@
 The round `items` has a bucket per item. The round `pairs` has a bucket per pair i < j of the n most
 frequent items, the *head*, and n buckets (i, i), the *decoys*, which no device has. Item and pair
 (i, j) of the head have the bucket j (j + 1) / 2 + i, so a head of n items has n (n + 1) / 2.
+For star ratings, see `tacit.device.shuffled.signs`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,19 +44,41 @@ def draw_bundle(
 
     Raises `RequestError` for buckets that are not distinct, or not in the round.
     """
+    _check_distinct(own, shuffled.buckets)
+    return completed(sampled(own, shuffled.messages, words), shuffled, words)
+
+
+def sampled(items: Sequence[int], most: int, words: Words) -> list[int]:
+    """Return a uniform subset of min(`most`, `len(items)`) entries, in their order."""
+    return [items[index] for index in sorted(subset(len(items), most, words))]
+
+
+def completed(
+    chosen: Sequence[int], shuffled: ShuffledRound, words: Words = secret_word
+) -> list[int]:
+    """Return the M + D messages of one device, in random order.
+
+    `chosen`: at most M distinct buckets of the user, all of which are sent. Raises `RequestError`
+    for others.
+    """
     buckets = shuffled.buckets
-    if len(set(own)) < len(own) or not all(0 <= bucket < buckets for bucket in own):
+    # Distinct buckets: the privacy loss of two equal messages exceeds that of two different ones.
+    _check_distinct(chosen, buckets)
+    if len(chosen) > shuffled.messages:
+        raise RequestError(f"chosen must contain at most {shuffled.messages} buckets.")
+    # Uniform on all buckets, own ones included. Dummies are the noise of the certificate, whose
+    # number does not depend on the profile. Fills hide how many buckets the user has.
+    uniform = shuffled.messages - len(chosen) + shuffled.dummies
+    messages = [*chosen, *(below(buckets, words) for _ in range(uniform))]
+    return list(_permuted(messages, words))
+
+
+def _check_distinct(chosen: Sequence[int], buckets: int) -> None:
+    if len(set(chosen)) < len(chosen) or not all(0 <= each < buckets for each in chosen):
         raise RequestError(
             f"own must contain distinct buckets from 0 to {buckets - 1}; a bucket that is sent "
             "twice costs more than the certificate states."
         )
-    # Distinct buckets: the privacy loss of two equal messages exceeds that of two different ones.
-    chosen = [own[index] for index in sorted(subset(len(own), shuffled.messages, words))]
-    # Uniform on all buckets, own ones included. Dummies are the noise of the certificate, whose
-    # number does not depend on the profile. Fills hide how many buckets the user has.
-    uniform = shuffled.messages - len(chosen) + shuffled.dummies
-    messages = chosen + [below(buckets, words) for _ in range(uniform)]
-    return list(_permuted(messages, words))
 
 
 def below(limit: int, words: Words) -> int:

@@ -14,7 +14,7 @@ extra `secure`; everything else is the standard library.
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from decimal import Decimal
@@ -26,13 +26,14 @@ from tacit.channels.table import Words, secret_word
 from tacit.device.documents import Documents
 from tacit.device.list_profile import ListProfile
 from tacit.device.outbox import WRONG, SyncOutcome, some_share
-from tacit.device.profile import Item
+from tacit.device.profile import Item, Profile
 from tacit.device.provider import Chance, Provider
 from tacit.device.shuffled.sealing import sealed_bundle
+from tacit.device.shuffled.signs import OwnItems, are_ratings, check_kind
 from tacit.device.shuffled.tokens import OneTimeTokens
 from tacit.device.storage.store import Store
 from tacit.device.transport import Answer, Http, Transport
-from tacit.errors import CertificateError, DataError, RequestError
+from tacit.errors import CertificateError, RequestError
 from tacit.privacy.ledger import Ledger, nano
 from tacit.wire.list_model import ListModel
 from tacit.wire.origin import origin_of, place_of
@@ -151,26 +152,28 @@ class ShuffledClient:
         """Epsilon of all draws so far, and the limit, in nano-epsilon."""
         return self._store.ledger
 
-    def sync(self, items: Iterable[Item]) -> SyncOutcome:
-        """Answer the provider's open task, send pending bundles, and fetch a newer list model.
+    def sync(self, items: OwnItems) -> SyncOutcome:
+        """Answer the provider's open task, send pending bundles, and fetch a newer model.
 
         Between two tasks, it reports to the shuffler that this device is ready for the next one. A
         task that requires signed tokens is answered by a later call than the one that requests a
         token: the moment is random, and no epsilon is debited before.
 
-        `items`: ids of all items of the user, whatever the task. Call it on a schedule that does
-        not depend on them. A task is answered once, with the items of that moment, and its bundle
-        cannot be withdrawn.
+        `items`: ids of all items of the user, whatever the task. For tasks about star ratings, all
+        ratings by item id, as in `{17: "4"}`. Call it on a schedule that does not depend on them. A
+        task is answered once, with the items of that moment, and its bundle cannot be withdrawn.
 
         Raises `CertificateError` for a task or a register that was forged, or is against the
         policy, or signed a token with another key, `BudgetError` if the lifetime limit does not
-        allow the task, and `RequestError` without the extra `secure`; all before any draw.
+        allow the task, and `RequestError` without the extra `secure`, for items where the task is
+        about ratings or the reverse, and for a rating off its scale; all before any draw.
         """
         if isinstance(items, str):
             raise RequestError("items must be a collection of item ids, got one string.")
         task, notes = self._open_task(), list[str]()
         if task is not None:
             self._policy.check(task)
+            check_kind(task, items)
             self._store.ledger.debit(self._cost(task))  # no token for a task that is not allowed
             signed = self._tokens.obtain(task, notes)
             if signed is not None:
@@ -181,17 +184,22 @@ class ShuffledClient:
             self._models.fetch_model(self._released)
         return outcome
 
-    def recommend(self, items: Iterable[Item], n: int = 10) -> list[tuple[Item, float]]:
-        """Return the n best items outside of `items`, best first, with scores, on the device.
+    def recommend(self, items: OwnItems, n: int = 10) -> list[tuple[Item, float]]:
+        """Return the n best items outside of `items`, best first, on the device.
 
-        `items`: ids of the user's items, which stay on the device. Raises `RequestError` without a
-        model, and without an item that it has. Raises `DataError` for a malformed model, or one of
-        ratings.
+        With scores of a list model, or predicted ratings. `items`: ids of the user's items, or
+        ratings by item id, which a rating model requires. They stay on the device. Raises
+        `RequestError` without a model, without an item that it has, and as `sync` for ratings, and
+        `DataError` for a malformed model.
         """
-        model = self._models.model(None)
-        if not isinstance(model, ListModel):
-            raise DataError("The provider published a rating model for a shuffled task.")
-        return ListProfile(model, items).recommend(n)
+        model = self._models.stored_model()
+        if isinstance(model, ListModel):
+            return ListProfile(model, items).recommend(n)
+        if not are_ratings(items):
+            raise RequestError("The model predicts ratings; pass ratings by item id, as {17: '4'}.")
+        values, level_of = model.scale.values, model.scale.level_of
+        ratings = {item: values[level_of(rating)] for item, rating in items.items()}
+        return Profile(model, ratings).recommend(n)
 
     def _open_task(self) -> ShuffledTask | None:
         """Return the provider's verified open task; None without one that is to be answered."""
@@ -225,7 +233,7 @@ class ShuffledClient:
         self._released = listed.released.get(self._origin)
         return listed.open.get(self._origin)
 
-    def _answer(self, task: ShuffledTask, items: Iterable[Item], signed: bytes) -> None:
+    def _answer(self, task: ShuffledTask, items: OwnItems, signed: bytes) -> None:
         with self._store.transaction():
             # The debit does not depend on the items, and is made whether or not a batch is
             # released: the shuffler has the bundle in both cases.

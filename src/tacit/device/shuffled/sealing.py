@@ -12,6 +12,7 @@ from typing import Any
 from tacit.channels.table import Words, secret_word
 from tacit.device.profile import Item
 from tacit.device.shuffled.bundle import draw_bundle, pair_buckets
+from tacit.device.shuffled.signs import OwnItems, are_ratings, check_kind, signed_bundle
 from tacit.errors import RequestError
 from tacit.wire.shuffled.task import ITEMS, KEY_BYTES, ShuffledTask
 
@@ -19,18 +20,25 @@ INFO = b"tacit-shuffle-1"
 MESSAGE_BYTES = 5
 
 
-def sealed_bundle(task: ShuffledTask, items: Iterable[Item], words: Words = secret_word) -> bytes:
+def sealed_bundle(task: ShuffledTask, items: OwnItems, words: Words = secret_word) -> bytes:
     """Return the sealed messages of one device to a task, in random order.
 
-    `items`: ids of the user's items. Those that are not in the task are omitted. The length depends
-    on the task alone. `words` is replaced in tests only. Raises `RequestError` as `seal`.
+    `items`: ids of the user's items, or ratings by item id for a task about star ratings. Those
+    that are not in the task are omitted. The length depends on the task alone. `words` is replaced
+    in tests only. Raises `RequestError` as `check_kind`, `signed_bundle` and `seal`.
     """
-    if task.scale is not None:
-        raise RequestError("This device answers no task about star ratings.")
+    check_kind(task, items)
+    if task.scale is not None and are_ratings(items):
+        messages = signed_bundle(task, task.scale, items, words)
+    else:
+        messages = _bundle(task, items, words)
+    return b"".join(seal(messages, task.key, task.address))
+
+
+def _bundle(task: ShuffledTask, items: Iterable[Item], words: Words) -> list[int]:
     indices = {str(item): index for index, item in enumerate(task.items)}
     mine = sorted({indices[str(item)] for item in items if str(item) in indices})
-    buckets = mine if task.about == ITEMS else pair_buckets(mine)
-    return b"".join(seal(draw_bundle(buckets, task.round, words), task.key, task.address))
+    return draw_bundle(mine if task.about == ITEMS else pair_buckets(mine), task.round, words)
 
 
 def seal(messages: Sequence[int], public_key: bytes, address: str) -> list[bytes]:

@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.scale import RATING_SPREAD
+from tacit.scale import RATING_SPREAD, RatingScale
 from tacit.training.person.covariance import TASTES, low_rank_rows
 from tacit.training.person.item_means import ITEM_SPREAD, item_levels
 from tacit.training.person.release_schedule import TASTE_SPREAD
+from tacit.wire.shuffled.round_terms import THOUSANDTHS
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -70,6 +71,13 @@ def shrunk_means(sums: SignedSums, half: float) -> ShrunkMeans:
     noise = half**2 * (sums.noise + weights)
     group = np.zeros(len(weights), np.int64)
     return ShrunkMeans(mu, item_levels(weights, pull, noise, ITEM_SPREAD * half, group))
+
+
+def mean_thousandths(means: ShrunkMeans, scale: RatingScale) -> Longs:
+    """Return item means as a task about pairs has them: integers within the scale, (items,)."""
+    low, high = float(scale.low) * THOUSANDTHS, float(scale.high) * THOUSANDTHS
+    exact = (low + high) / 2 + THOUSANDTHS * (means.mu + means.biases)
+    return np.clip(np.rint(exact), np.ceil(low), np.floor(high)).astype(np.int64)
 
 
 def factor_rows(sums: SignedSums, half: float) -> Doubles:

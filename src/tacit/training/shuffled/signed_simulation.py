@@ -1,29 +1,34 @@
 """Simulated devices that send signed messages about star ratings.
 
-A message about an item has the sign +1 with the probability (1 + r) / 2 for a rating r on the scale
-from -1 to 1, so the mean of its sign is r. A message about a pair has the sign of the product of
-the user's two residuals: the rating minus the item's mean and the user's level. Own buckets of a
-device are distinct, as the accounting requires: an item or a pair has one sign in a round.
-
-Buckets of n items: item i with the sign -1 is i, and with +1 is n + i. Buckets of pairs of n items:
-the pair l < h with the sign -1 is h (h - 1) / 2 + l, and with +1 n (n - 1) / 2 more. The remaining
-ones, at the end, are unused.
+Signs have the law of `tacit.device.shuffled.signs`. A message about an item has the sign + with the
+probability (1 + r) / 2 for a rating r on the scale from -1 to 1, so the mean of its sign is r. A
+message about a pair has the sign of the product of the user's two residuals: the rating minus the
+item's mean, in thousandths, and the user's level on the items of the head. Own buckets of a device
+are distinct, as the accounting requires: an item or a pair has one sign in a round. Buckets are
+those of `tacit.wire.shuffled.round_terms`.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.device.shuffled.signs import PRIOR
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
+from tacit.scale import RatingScale
 from tacit.training.mechanism.contributions import CanonicalRatings
-from tacit.training.person.item_means import own_levels
-from tacit.training.shuffled.signed_estimates import ShrunkMeans
+from tacit.training.shuffled.signed_estimates import ShrunkMeans, mean_thousandths
 from tacit.training.shuffled.simulation import SimulatedDevices, with_uniform
+from tacit.wire.shuffled.round_terms import THOUSANDTHS
 
+Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+SIGNS = 3
+"""Signs of a residual: negative, positive, and zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +36,7 @@ class SignedDevices:
     """Devices of users with these ratings. `copies`: devices per user, each with its own draws."""
 
     ratings: CanonicalRatings
+    scale: RatingScale
     copies: int = 1
 
     @classmethod
@@ -39,7 +45,7 @@ class SignedDevices:
 
         Raises `RequestError` if a (user, item) pair occurs twice.
         """
-        return cls(CanonicalRatings.of(ratings), copies)
+        return cls(CanonicalRatings.of(ratings), ratings.scale, copies)
 
     @property
     def people(self) -> int:
@@ -59,7 +65,7 @@ class SignedDevices:
         sent = np.zeros(shuffled.buckets, np.int64)
         for _ in range(self.copies):
             signs = generator.random(len(positive)) < positive
-            one = _signed(self.ratings, signs, self.items)
+            one = _signed(self.ratings, signs.astype(np.int32), self.items, 2)
             sent += one.message_counts(shuffled.messages, shuffled.buckets, pairs=False)
         return with_uniform(sent, shuffled, self.people)
 
@@ -67,35 +73,54 @@ class SignedDevices:
         self, shuffled: ShuffledRound, head: NDArray[np.bool_], means: ShrunkMeans
     ) -> Longs:
         """Return the messages per bucket in a batch about pairs of `head`, shape (buckets,)."""
+        return with_uniform(self.pair_message_counts(shuffled, head, means), shuffled, self.people)
+
+    def pair_message_counts(
+        self, shuffled: ShuffledRound, head: NDArray[np.bool_], means: ShrunkMeans
+    ) -> Longs:
+        """Return the own messages per bucket about pairs of `head`, shape (buckets,)."""
         size = int(head.sum())
-        levels = own_levels(self.ratings, means.mu, means.biases)
         few = self.ratings.where(head, np.cumsum(head) - 1, size)
-        labels = few.values - means.mu - means.biases[head][few.item] - levels[few.person]
-        devices = _signed(few, labels > 0, size, self.copies)
-        both = devices.message_counts(shuffled.messages, size * (2 * size + 1), pairs=True)
-        sent = np.zeros(shuffled.buckets, np.int64)
-        pairs = size * (size - 1) // 2
+        signs = _residual_signs(few, self.scale, mean_thousandths(means, self.scale)[head])
+        devices = _signed(few, signs, size, SIGNS, self.copies)
+        buckets = SIGNS * size * (SIGNS * size + 1) // 2
+        both = devices.message_counts(shuffled.messages, buckets, pairs=True)
+        sent, pairs = np.zeros(shuffled.buckets, np.int64), size * (size - 1) // 2
         sent[:pairs], sent[pairs : 2 * pairs] = _by_product(both, size)
-        return with_uniform(sent, shuffled, self.people)
+        return sent
+
+
+def _residual_signs(few: CanonicalRatings, scale: RatingScale, means: Longs) -> Ints:
+    """Return 0, 1 or 2 for a negative, positive or zero residual of each rating.
+
+    `few`: ratings of the head. `means`: of its items, in thousandths. Integers below 2^53, as on
+    every common scale, are exact in floating point.
+    """
+    low, step = (Fraction(each) * THOUSANDTHS for each in (scale.low, scale.step))
+    unit = lcm(low.denominator, step.denominator)
+    levels = np.rint((few.values + few.half) / float(scale.step))
+    around = float(low * unit) + levels * float(step * unit) - means[few.item] * float(unit)
+    count, total = few.users.counts + PRIOR, few.of_person(around)
+    residuals = around * count[few.person] - total[few.person]
+    return np.select([residuals < 0, residuals > 0], [0, 1], 2).astype(np.int32)
 
 
 def _signed(
-    ratings: CanonicalRatings, signs: NDArray[np.bool_], items: int, copies: int = 1
+    ratings: CanonicalRatings, signs: Ints, items: int, kinds: int, copies: int = 1
 ) -> SimulatedDevices:
-    """Return devices whose item i is i with the sign -1, and `items` + i with +1."""
-    codes = ratings.item + items * signs.astype(np.int32)
-    return SimulatedDevices(ratings.users._replace(other=codes), 2 * items, copies)
+    """Return devices whose item i with the sign number s, below `kinds`, is i + s `items`."""
+    codes = ratings.item + items * signs
+    return SimulatedDevices(ratings.users._replace(other=codes), kinds * items, copies)
 
 
 def _by_product(both: Longs, size: int) -> tuple[Longs, Longs]:
-    """Return the counts of pairs l < h by the product of the signs, -1 and +1.
+    """Return the counts of pairs l < h by the product of the signs, -1 or 0, and +1.
 
     `both`: counts of pairs of items with a sign each, as an unsigned round numbers them.
     """
-    square = np.zeros((2 * size, 2 * size), np.int64)
-    square[np.tril_indices(2 * size)] = both
+    square = np.zeros((SIGNS * size, SIGNS * size), np.int64)
+    square[np.tril_indices(SIGNS * size)] = both
     square += square.T
-    below = np.tril_indices(size, -1)
-    opposite = square[:size, size:] + square[size:, :size]
-    equal = square[:size, :size] + square[size:, size:]
-    return opposite[below], equal[below]
+    parts, below = square.reshape(SIGNS, size, SIGNS, size), np.tril_indices(size, -1)
+    equal = (parts[0, :, 0] + parts[1, :, 1])[below]
+    return parts.sum((0, 2))[below] - equal, equal

@@ -1,0 +1,126 @@
+"""Signs of a device's messages about star ratings: drawn for items, computed for pairs.
+
+The sign of an item is + with the probability k / (L - 1) for level k of L, counted from 0, so its
+mean is the rating on a scale from -1 to 1. The sign of a pair is that of the product of its
+residuals, and - for a product of 0. Ratings r of the m items of the task that the user has rated,
+and the means a of these items in the task, have the residuals
+
+    r_i - a_i - sum over j of (r_j - a_j) / (m + PRIOR)
+
+The last term is the user's level, damped by PRIOR ratings without a deviation. Multiplied by
+m + PRIOR and the denominator of the scale, residuals are integers: all devices compute the same
+signs. `tacit.training.shuffled.signed_simulation` has the same definition.
+
+Each item and each pair has one bucket of two, so the own buckets of a device are distinct, as the
+bound of the certificate requires. It holds for every outcome of the signs, and by joint convexity
+for their mixture: signs may depend on ratings in any way.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from math import lcm
+from typing import TypeGuard
+
+from tacit.channels.table import Words
+from tacit.device.profile import Item
+from tacit.device.shuffled.bundle import below, completed, draw_bundle, sampled
+from tacit.errors import RequestError
+from tacit.scale import RatingScale
+from tacit.wire.shuffled.round_terms import THOUSANDTHS
+from tacit.wire.shuffled.task import ITEMS, ShuffledTask
+
+Rating = str | int | Decimal
+OwnItems = Iterable[Item] | Mapping[Item, Rating]
+"""A user's item ids, or ratings by item id."""
+PRIOR = 5
+"""Ratings that damp a user's level, as `tacit.scale.OWN_BIAS_RIDGE` does in predictions."""
+
+
+def are_ratings(items: OwnItems) -> TypeGuard[Mapping[Item, Rating]]:
+    """Return whether these are ratings by item id."""
+    return isinstance(items, Mapping)
+
+
+def check_kind(task: ShuffledTask, items: OwnItems) -> None:
+    """Raise `RequestError` unless `items` are ratings exactly if the task has a scale."""
+    if are_ratings(items) == (task.scale is not None):
+        return
+    if task.scale is None:
+        raise RequestError("The task is about items; pass a collection of ids, as in [17, 42].")
+    raise RequestError(
+        f"The task is about ratings on the scale {task.scale}; pass ratings by item id, as in "
+        "{17: '4'}."
+    )
+
+
+def signed_bundle(
+    task: ShuffledTask, scale: RatingScale, ratings: Mapping[Item, Rating], words: Words
+) -> list[int]:
+    """Return the messages of one device to a task about star ratings, in random order.
+
+    `scale`: of the task. `ratings`: by item id; those of items that are not in the task are
+    omitted. The number of messages does not depend on them. Raises `RequestError`, before any draw,
+    for a rating off the scale, and for two ratings of an item.
+    """
+    levels = levels_of(task, scale, ratings)
+    if task.about != ITEMS:
+        return draw_bundle(signed_pairs(task, scale, levels), task.round, words)
+    return completed(signed_items(task, scale, levels, words), task.round, words)
+
+
+def levels_of(
+    task: ShuffledTask, scale: RatingScale, ratings: Mapping[Item, Rating]
+) -> dict[int, int]:
+    """Return the level of each rated item of the task by the item's index, in ascending order.
+
+    Raises `RequestError` as `signed_bundle`.
+    """
+    indices = {str(item): index for index, item in enumerate(task.items)}
+    known = [
+        (indices[str(item)], scale.level_of(rating))
+        for item, rating in ratings.items()
+        if str(item) in indices
+    ]
+    if len({index for index, _ in known}) < len(known):
+        # One sign per item: two messages about it would have two ratings' signs.
+        raise RequestError("ratings contain an item twice, as a number and as a string.")
+    return dict(sorted(known))
+
+
+def signed_items(
+    task: ShuffledTask, scale: RatingScale, levels: Mapping[int, int], words: Words
+) -> list[int]:
+    """Draw at most M rated items of a task, then a sign for each; return their buckets.
+
+    `levels`: by index of the item, in ascending order.
+    """
+    chosen = sampled(list(levels), task.round.messages, words)
+    # Exact, from secret words. Drawn once per task: signs of many draws would average to the
+    # rating. The bound of the bundle covers one sign of any law, and which words are redrawn does
+    # not depend on the rating.
+    positive = [below(scale.n_levels - 1, words) < levels[item] for item in chosen]
+    return [item + len(task.items) * sign for item, sign in zip(chosen, positive, strict=True)]
+
+
+def signed_pairs(task: ShuffledTask, scale: RatingScale, levels: Mapping[int, int]) -> list[int]:
+    """Return the buckets of all pairs of the rated items of a task, each with its sign.
+
+    `levels`: by index of the item, in ascending order.
+    """
+    rated, rest = list(levels), residuals(task, scale, levels)
+    pairs = len(task.items) * (len(task.items) - 1) // 2
+    return [
+        high * (high - 1) // 2 + low + pairs * (rest[one] * rest[other] > 0)
+        for one, high in enumerate(rated)
+        for other, low in enumerate(rated[:one])
+    ]
+
+
+def residuals(task: ShuffledTask, scale: RatingScale, levels: Mapping[int, int]) -> Sequence[int]:
+    """Return the residual of each rated item, times m + PRIOR and a positive constant."""
+    low, step = (Fraction(each) * THOUSANDTHS for each in (scale.low, scale.step))
+    unit, means = lcm(low.denominator, step.denominator), task.means or ()
+    around = [int((low + level * step - means[index]) * unit) for index, level in levels.items()]
+    total, count = sum(around), len(around) + PRIOR
+    return [deviation * count - total for deviation in around]
