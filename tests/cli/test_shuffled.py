@@ -15,6 +15,7 @@ from tacit.privacy.shuffled_messages import shuffled_epsilon
 from tacit.shuffler.batch_files import BatchFiles
 from tacit.shuffler.counts import BucketCounts
 from tacit.shuffler.task_key import TaskKey
+from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 from tacit.wire.shuffled.round_terms import pairs_of
 from tacit.wire.shuffled.task import loads
@@ -264,3 +265,69 @@ def test_a_collector_signs_for_customers_and_tasks_with_a_key(written, run, tmp_
             1,
             True,
         )
+
+
+class TestStars:
+    """`--scale` writes a task about star ratings, and the other commands follow from its counts."""
+
+    OPTIONS = ("--scale", "1:5:1", "--bundles", "50000", "--messages", "30")
+
+    def test_a_task_has_the_scale(self, written):
+        status, notice, path = written(*self.OPTIONS, flags=["--signed"])
+        task = loads(path.read_bytes())
+        assert (status, task.name, str(task.scale), task.means) == (0, "Ratings", "1:5:1", None)
+        assert "announces a task about pairs" in notice
+        assert task.round.buckets == 2 * 100 + 300
+        assert task.format == "tacit-shuffled-3"
+        assert task.signer == SigningKey(path.with_suffix(".pem")).modulus
+        assert task.certificate.replaced == "4"
+
+    @pytest.mark.parametrize(
+        ("scale", "reason"),
+        [("there", "requires ratings with several levels"), ("5", "not of the form low:high:step"),
+         ("0:1e13:1e13", "below 2^53 thousandths")],
+    )  # fmt: skip
+    def test_an_invalid_scale_writes_nothing(self, written, tmp_path, scale, reason):
+        status, notice, path = written("--scale", scale)
+        assert (status, reason in notice, path.exists()) == (1, True, False)
+        assert not (tmp_path / "films.key").exists()
+
+    def test_few_bundles_have_item_means_alone(self, written):
+        status, notice, path = written("--scale", "1:5:1", "--bundles", "100")
+        assert (status, "is the only one" in notice) == (0, True)
+        assert loads(path.read_bytes()).announced is None
+
+    def test_a_task_about_pairs_and_a_rating_model_follow_from_counts(self, written, run, tmp_path):
+        task = loads(written(*self.OPTIONS)[2].read_bytes())
+        counts = np.full(task.round.buckets, 1_000)
+        counts[:200] += np.linspace(9_000, 4_000, 200).astype(int)
+        first, path, model = (tmp_path / name for name in ("first.json", "pairs.json", "model"))
+        first.write_bytes(BucketCounts(task, 70_000, counts).document)
+        closes = ("--closes", "2999-05-01T12:00", "--key", tmp_path / "pairs.key")
+        status, _, notice = run("shuffled", "pairs", first, *closes, "-o", path)
+        assert status == 0, notice
+        pairs = loads(path.read_bytes())
+        assert pairs.is_announced_by(task)
+        assert len(pairs.means) == len(pairs.items) == 100
+        second = tmp_path / "second.json"
+        second.write_bytes(BucketCounts(pairs, 70_000, np.arange(pairs.round.buckets)).document)
+        models = PublishedModels(tmp_path / "models")
+        for learner, files in (
+            ("shuffled-item-mean", (first,)), ("shuffled-covariance", (first, second)),
+        ):  # fmt: skip
+            publish = ("--publish", tmp_path / "models", "-o", model)
+            status, _, notice = run("shuffled", "fit", *files, *publish)
+            assert (status, learner in notice) == (0, True)
+            assert models.model(models.newest(task.address)) == model.read_bytes()
+            read = ItemModel.from_bytes(model.read_bytes())
+            assert (len(read.items), str(read.scale)) == (100, "1:5:1")
+            assert (read.factors > 0) == (len(files) == 2)
+
+    def test_a_plan_of_signed_messages_has_the_sizes_of_its_task(self, written, run):
+        task = loads(written(*self.OPTIONS)[2].read_bytes())
+        plan = ("--items", "100", "--bundles", "50000", "--epsilon", "4", "--messages", "30")
+        status, table, _ = run("shuffled", "plan", *plan, "--scale", "1:5:1")
+        assert status == 0
+        row = table.splitlines()[-1].split()
+        assert row[2] == str(task.round.messages + task.round.dummies)
+        assert row[3] == "100"

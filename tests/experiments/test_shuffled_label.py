@@ -7,7 +7,7 @@ from importlib.resources import files
 import jsonschema_rs
 import pytest
 from rsa_numbers import modulus
-from shuffled_tasks import SHUFFLER, item_task, pair_task
+from shuffled_tasks import SHUFFLER, item_task, pair_task, star_task
 
 from tacit.errors import CertificateError
 from tacit.labels.document import dumps
@@ -75,6 +75,16 @@ def test_released_messages_are_those_of_the_bundle(task, rounds, own, follows):
     assert label.terms[0].through.startswith(f"{rounds}, mixed by {SHUFFLER}")
     assert own in label.leaves
     assert ("A second task" in label.leaves) == follows
+
+
+def test_signs_of_star_ratings_are_described():
+    first = star_task()
+    for task, statement in (
+        (first, "rated on the scale 1:5:1, each with a random sign whose mean is the rating"),
+        (pair_task(first), "each with a sign: + if both ratings are on the same side of what"),
+    ):
+        assert statement in of_shuffled_task(task).leaves
+        assert "sign" not in of_shuffled_task(FIRST).leaves
 
 
 def test_a_task_that_claims_too_small_an_epsilon_has_no_label(run, tmp_path):

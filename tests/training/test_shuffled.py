@@ -12,8 +12,9 @@ from tacit.errors import RequestError
 from tacit.learners import fit
 from tacit.metrics.lists import list_figures
 from tacit.privacy.shuffled_messages import ShuffledRound
+from tacit.shuffler.heads import head_size
 from tacit.training import ShuffledEase, ShuffledPopularity
-from tacit.training.shuffled.estimates import head_size, item_estimates, pair_estimates
+from tacit.training.shuffled.estimates import item_estimates, pair_estimates
 from tacit.training.shuffled.settings import plan_for
 from tacit.training.shuffled.simulation import SimulatedDevices
 

@@ -9,15 +9,19 @@ import json
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from hostile_recipes.bases import MAKE
 from rsa_numbers import modulus
-from shuffled_tasks import MEANS, pair_task, star_task
+from shuffled_tasks import ITEMS, MEANS, SCALE, pair_task, star_task
 
-from tacit.scale import RatingScale
+from tacit.device.shuffled.signs import signed_bundle
+from tacit.scale import RatingScale, shortest
+from tacit.wire.shuffled.task import ShuffledTask
 
 HERE = Path(__file__).parent
+LAST = (1 << 64) - 1
 SHUFFLED = runpy.run_path(str(HERE / "shuffled.py"))
 
 
@@ -64,10 +68,36 @@ def announced() -> list[dict[str, Any]]:
     ]
 
 
+def bundles() -> list[dict[str, Any]]:
+    """Messages that are drawn from given words, of ratings by index of the item in the task."""
+    rng, first = Random(3), star_task()
+    halves = RatingScale.parse("0.5:5:0.5")
+    zero = pair_task(first, ITEMS[:6], means=(3000,) * 6)
+    known = [first, star_task(None, scale=halves), pair_task(first), zero]
+    return [_drawn(one, size, rng) for one in known for size in (0, 1, 3, len(one.items))]
+
+
+def _drawn(one: ShuffledTask, size: int, rng: Random) -> dict[str, Any]:
+    scale = one.scale or SCALE
+    rated = sorted(rng.sample(range(len(one.items)), size))
+    levels = {index: rng.randrange(scale.n_levels) for index in rated}
+    ratings = {str(one.items[index]): shortest(scale.levels[levels[index]]) for index in rated}
+    words = [LAST if rng.random() < 0.05 else rng.getrandbits(64) for _ in range(1_500)]
+    source = iter(words)
+    messages = signed_bundle(one, scale, ratings, source.__next__)
+    used = words[: len(words) - len(list(source))]
+    return {
+        "task": one.document.decode(),
+        "ratings": ratings,
+        "words": [str(word) for word in used],
+        "messages": messages,
+    }
+
+
 def text() -> str:
     """The file: one example a line."""
     parts = []
-    for made in (tasks, announced):
+    for made in (tasks, announced, bundles):
         lines = ",\n".join(map(MAKE["spelled"], made()))
         parts.append(f"{json.dumps(made.__name__)}: [\n{lines}\n]")
     return "{\n" + ",\n".join(parts) + "\n}\n"

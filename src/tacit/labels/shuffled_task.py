@@ -43,12 +43,24 @@ def _about(task: ShuffledTask) -> str:
     return "items" if task.about == ITEMS else "pairs of items"
 
 
+def _sign(task: ShuffledTask) -> str:
+    """Describe the sign of a message about star ratings."""
+    if task.scale is None:
+        return ""
+    if task.about == ITEMS:
+        return f" rated on the scale {task.scale}, each with a random sign whose mean is the rating"
+    return (
+        f" rated on the scale {task.scale}, each with a sign: + if both ratings are on the same "
+        "side of what is usual for the items and the user, else -"
+    )
+
+
 def _released(task: ShuffledTask) -> Iterator[str]:
     most, size = task.round.messages, task.round.messages + task.round.dummies
     yield (
         f"A device sends one bundle of {size:,} sealed messages of {SEALED_BYTES} bytes to the "
         f"shuffler {task.shuffler}. At most {most:,} of them name {_about(task)} that its user "
-        "has, drawn at random. All others are random."
+        f"has{_sign(task)}, drawn at random. All others are random."
     )
     yield (
         f"The shuffler cannot read them. {task.provider} reads the messages of all bundles in one "

@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import ceil
 from typing import NamedTuple
 
 from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.errors import RequestError
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
-from tacit.scale import shortest
-from tacit.wire.report import LONGEST_UPLOAD
-from tacit.wire.shuffled.blind_tokens import SIGNED_BYTES
-from tacit.wire.shuffled.round_terms import pairs_of
+from tacit.scale import RatingScale, shortest
+from tacit.shuffler.heads import dummies_for, largest_head, star_head_limit
+from tacit.wire.shuffled.round_terms import pair_buckets_of
 from tacit.wire.shuffled.task import ITEMS, SEALED_BYTES, ShuffledTask
 
 MOST_DUMMIES = 2000
@@ -39,14 +38,18 @@ def item_task(
     closes: int,
     most_dummies: int = MOST_DUMMIES,
     signer: bytes | None = None,
+    scale: RatingScale | None = None,
 ) -> ShuffledTask:
     """Return the task about items of a plan, which announces a round about pairs if it can.
 
     `items`: ids of the catalogue. `key`: the provider's public key. `closes`: Unix seconds.
     `most_dummies`: most dummies of a device about pairs. If the smallest head requires more, the
     task is the only one. `signer`: modulus of the key with which the provider signs one token per
-    customer, None for a task without tokens. Raises `RequestError` for an invalid task.
+    customer, None for a task without tokens. `scale`: of star ratings, for a plan whose messages
+    have a sign, None for others. Raises `RequestError` for an invalid task.
     """
+    if plan.signed != (scale is not None):
+        raise RequestError("scale must be given exactly if the plan is signed.")
     announced = announced_round(plan, most_dummies)
     rounds = [plan.only_round()] if announced is None else [plan.item_round(), announced]
     return ShuffledTask(
@@ -59,20 +62,21 @@ def item_task(
         key=key,
         closes=closes,
         signer=signer,
+        scale=scale,
     )
 
 
 def announced_round(plan: ShuffledPlan, most_dummies: int) -> ShuffledRound | None:
-    """Return the round of the smallest head that the second task may have; None if none can be."""
+    """Return the round of the smallest head that the second task may have; None if none can be.
+
+    For star ratings, none follows either if pairs would not improve on item means.
+    """
+    if plan.signed and not star_head_limit(plan, people=plan.bundles, most_dummies=most_dummies):
+        return None
     largest, head = plan.largest_head(most_dummies), plan.least_head
     while head < largest and plan.pair_round(head).dummies < LEAST_DUMMIES:
         head += 1
     return plan.pair_round(head) if largest else None
-
-
-def dummies_for(announced: ShuffledRound, buckets: int) -> int:
-    """Return the fewest dummies with which `buckets` have the announced dummies per bucket."""
-    return ceil(announced.dummies * buckets / announced.buckets)
 
 
 def plain(claim: ShuffledCertificate) -> ShuffledCertificate:
@@ -109,18 +113,6 @@ def bundle_sizes(plan: ShuffledPlan, most_dummies: int = MOST_DUMMIES) -> Bundle
     items = first.messages + first.dummies
     if announced is None:
         return BundleSizes(items, 0, 0)
-    head = largest_head(announced, most_dummies, plan.items)
-    return BundleSizes(items, head, announced.messages + dummies_for(announced, pairs_of(head)))
-
-
-def largest_head(announced: ShuffledRound, most_dummies: int, items: int) -> int:
-    """Return the size of the largest head for at most `most_dummies`, that fits in a bundle.
-
-    `items`: size of the catalogue.
-    """
-    longest = (LONGEST_UPLOAD - SIGNED_BYTES) // SEALED_BYTES
-    most = min(most_dummies, longest - announced.messages)
-    size = 1
-    while size < items and dummies_for(announced, pairs_of(size + 1)) <= most:
-        size += 1
-    return size
+    head = largest_head(announced, most_dummies, plan.items, signed=plan.signed)
+    buckets = pair_buckets_of(head, signed=plan.signed)
+    return BundleSizes(items, head, announced.messages + dummies_for(announced, buckets))

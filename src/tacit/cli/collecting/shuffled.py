@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from tacit.cli import options
 from tacit.cli.collecting.shuffled_counts import KeyFile, count, fit
 from tacit.cli.options import interruptible
 from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.scale import RatingScale
 
 app = typer.Typer(no_args_is_help=True, help="Collect shuffled messages, without a curator.")
 Closes = Annotated[
@@ -28,6 +31,14 @@ Honest = Annotated[
 MostDummies = Annotated[
     int,
     typer.Option(min=1, help="Most dummies of a device about pairs, which bounds the head."),
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        help="The rating scale of star ratings, low:high:step, whose messages have a sign. [none: "
+        "messages are about items, whatever their ratings]",
+        show_default=False,
+    ),
 ]
 
 
@@ -56,7 +67,11 @@ def task(
     honest: Honest = "0.8",
     messages: Annotated[int, typer.Option(min=1, help="M: most pairs that a device sends.")] = 100,
     most_dummies: MostDummies = 2000,
-    name: Annotated[str, typer.Option(help="Title of the task.")] = "Interactions",
+    scale: Scale = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Title of the task. [Interactions, with --scale: Ratings]"),
+    ] = None,
     signed: Annotated[
         bool,
         typer.Option(
@@ -70,11 +85,16 @@ def task(
 
     Devices send one bundle each through the shuffler. Nobody sees the items of a user. The task
     announces a second one, about pairs of the most frequent items, if devices then send at most
-    --most-dummies dummies. Its epsilon covers both.
+    --most-dummies dummies. Its epsilon covers both. With --scale, messages are about star ratings,
+    and the second task is announced if it is expected to improve on item means.
 
-    Example:
+    Examples:
 
         tacit shuffled task films.csv --provider https://films.example
+        --shuffler https://shuffler.example --epsilon 4 --bundles 50000 --closes 2031-05-01T12:00
+        --key films.key -o films.json
+
+        tacit shuffled task films.csv --scale 1:5:1 --provider https://films.example
         --shuffler https://shuffler.example --epsilon 4 --bundles 50000 --closes 2031-05-01T12:00
         --key films.key -o films.json
     """
@@ -86,7 +106,7 @@ def task(
     from tacit.wire.origin import origin_of
 
     writable(output, read=(items,))
-    ids = catalogue(items)["item"].to_list()
+    ids, stars = catalogue(items)["item"].to_list(), _stars(scale)
     plan = ShuffledPlan(
         messages=messages,
         items=len(ids),
@@ -94,10 +114,12 @@ def task(
         delta=largest_delta(bundles) if delta is None else delta,
         bundles=bundles,
         honest=honest,
+        signed=stars is not None,
     )
     at = _seconds(closes)
     pair = TaskKey.generate()
-    origins = Origins(provider=origin_of(provider), shuffler=origin_of(shuffler), name=name)
+    title = name or ("Interactions" if stars is None else "Ratings")
+    origins = Origins(provider=origin_of(provider), shuffler=origin_of(shuffler), name=title)
     with _signing_key(output.with_suffix(".pem"), signed) as signer:
         document = item_task(
             plan,
@@ -107,6 +129,7 @@ def task(
             closes=at,
             most_dummies=most_dummies,
             signer=signer,
+            scale=stars,
         )
         pair.save(key)
         output.write_bytes(document.document)
@@ -129,6 +152,7 @@ def plan(
     ] = "30,100",
     honest: Honest = "0.8",
     most_dummies: MostDummies = 2000,
+    scale: Scale = None,
 ) -> None:
     """Print the messages and bytes of a device for a shape, before any data are collected.
 
@@ -151,6 +175,7 @@ def plan(
                 delta=largest_delta(bundles),
                 bundles=bundles,
                 honest=honest,
+                signed=_stars(scale) is not None,
             )
             sizes = bundle_sizes(shape, most_dummies)
             pairs = (f"{sizes.head:,}", f"{sizes.pairs:,}") if sizes.head else (NOTHING, NOTHING)
@@ -170,7 +195,8 @@ def pairs(
 ) -> None:
     """Write the announced task about pairs of the most frequent items, with a new key.
 
-    The head is selected from the counts. Devices that answered the first task debit nothing for
+    The head is selected from the counts, and for star ratings also the item means, which the task
+    contains. Devices that answered the first task debit nothing for
     this one. If the first task has a signer, a new signing key is written next to --output. Exits
     with status 1 if pairs would not exceed their noise.
 
@@ -193,8 +219,8 @@ def pairs(
         )
         if document is None:
             raise RequestError(
-                "Pairs would not exceed their noise, or the first task announced no round; fit "
-                "popularity from the counts of items alone."
+                "Pairs would not exceed their noise, or the first task announced no round; fit a "
+                "model from the counts of items alone."
             )
         pair.save(key)
         output.write_bytes(document.document)
@@ -203,6 +229,17 @@ def pairs(
         f"{document.round.messages + document.round.dummies:,} messages per device. "
         f"Address {document.address}. {document.certificate.sentence}"
     )
+
+
+def _stars(scale: str | None) -> "RatingScale | None":
+    """Return the scale of star ratings. Raises `RequestError` for one of a single level."""
+    from tacit.scale import RatingScale
+
+    if scale is None:
+        return None
+    stars = RatingScale.parse(scale)
+    stars.require_stars("--scale")
+    return stars
 
 
 @contextmanager

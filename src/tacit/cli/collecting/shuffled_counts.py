@@ -1,4 +1,4 @@
-"""`tacit shuffled count` and `fit`: open a batch, count its messages, and fit lists to counts."""
+"""`tacit shuffled count` and `fit`: open a batch, count its messages, and fit models to counts."""
 
 import time
 from pathlib import Path
@@ -111,18 +111,20 @@ def fit(
         typer.Option(help="Folder of a collector's published models, from which devices fetch it."),
     ] = None,
 ) -> None:
-    """Fit a list model to the counts of shuffled messages, and write it with its guarantee.
+    """Fit a model to the counts of shuffled messages, and write it with its guarantee.
 
-    From one file, the model is popularity. From two, it is EASE, as `shuffled-ease`. With
-    --publish, devices fetch it from the provider's collector after their next sync. No report is
-    held out, so it is not compared with popularity.
+    From one file, the model is popularity. From two, it is EASE, as `shuffled-ease`. For star
+    ratings, it is `shuffled-item-mean` or `shuffled-covariance`. With --publish, devices fetch it
+    from the provider's collector after their next sync. No report is held out, so it is not
+    compared with popularity.
 
     Example: tacit shuffled fit films-counts.json pairs-counts.json --publish models -o model
     """
     from tacit.collector.storage.publications import Publication
     from tacit.collector.storage.published_models import PublishedModels
     from tacit.experiments.results import writable
-    from tacit.models import list_model
+    from tacit.models import item_model, list_model
+    from tacit.models.fitted import Fitted
     from tacit.shuffler.counts import load_counts
     from tacit.training.shuffled.collected import fit_counts
     from tacit.whole_files import write_whole
@@ -132,7 +134,7 @@ def fit(
     writable(output, read=tuple(counts))
     loaded = [load_counts(path) for path in counts]
     fitted = fit_counts(*loaded)
-    learnt = list_model(fitted)
+    learnt = item_model(fitted) if isinstance(fitted, Fitted) else list_model(fitted)
     write_whole(output, learnt.to_bytes())
     options.notice(f"{output}: {fitted.model}. {fitted.guarantee.sentence}")
     if publish is not None:

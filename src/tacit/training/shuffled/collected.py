@@ -1,29 +1,43 @@
-"""Lists from released batches: the task about pairs, and the fitted model.
+"""Models from released batches: the task about pairs, and the fitted model.
 
-The estimates are those of `shuffled-ease` and `shuffled-popularity`, which simulate all devices.
+The estimates are those of the trainers that simulate all devices: `shuffled-ease` and
+`shuffled-popularity`, and for star ratings `shuffled-covariance` and `shuffled-item-mean`.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tacit.errors import RequestError
+from tacit.models.fitted import Fitted
 from tacit.models.lists.fitted import FittedLists
-from tacit.models.lists.item_weights import ItemWeights
+from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
-from tacit.scale import RatingScale
+from tacit.scale import THERE, RatingScale
 from tacit.shuffler.counts import BucketCounts
-from tacit.shuffler.tasks import dummies_for, largest_head, plain
+from tacit.shuffler.heads import SIGNAL, STAR_SIGNAL, dummies_for, head_size, largest_head
+from tacit.shuffler.tasks import plain
 from tacit.training.person.covariance import most_rated
-from tacit.training.person.fitted_model import without_rows
+from tacit.training.person.fitted_model import ItemSide, without_rows
 from tacit.training.person.head_weights import head_weights
-from tacit.training.shuffled.estimates import head_size, item_estimates, pair_estimates
+from tacit.training.shuffled.estimates import item_estimates, pair_estimates, popularity_weights
+from tacit.training.shuffled.signed_estimates import (
+    ShrunkMeans,
+    factor_rows,
+    item_sums,
+    mean_thousandths,
+    pair_sums,
+    shrunk_means,
+    with_factors,
+)
 from tacit.vocabulary import Vocabulary
-from tacit.wire.shuffled.round_terms import pairs_of
+from tacit.wire.shuffled.round_terms import pair_buckets_of
 from tacit.wire.shuffled.task import ITEMS, PAIRS, ShuffledTask
 
 
@@ -48,21 +62,24 @@ def pair_task(
         raise RequestError("signer must be a new key if the first task has a signer, else None.")
     if announced is None:
         return None
-    counts = item_estimates(first.counts, len(task.items))
+    signed, stars = task.scale is not None, _star_means(first)
+    counts = item_estimates(first.counts, len(task.items)) if stars is None else stars.counts
     size = head_size(
         counts,
         people=first.bundles,
         messages=announced.messages,
         density=announced.dummies * task.certificate.devices / announced.buckets,
-        most=largest_head(announced, most_dummies, len(task.items)),
+        most=largest_head(announced, most_dummies, len(task.items), signed=signed),
+        signal=STAR_SIGNAL if signed else SIGNAL,
     )
-    if pairs_of(size) < announced.buckets:
+    buckets = pair_buckets_of(size, signed=signed)
+    if buckets < announced.buckets:
         return None
     head = np.flatnonzero(most_rated(counts, size))
     pairs = ShuffledRound(
-        buckets=pairs_of(size),
+        buckets=buckets,
         messages=announced.messages,
-        dummies=dummies_for(announced, pairs_of(size)),
+        dummies=dummies_for(announced, buckets),
     )
     claim = task.certificate
     certificate = ShuffledCertificate.of(
@@ -82,28 +99,85 @@ def pair_task(
         closes=closes,
         first=task.address,
         signer=signer,
+        means=None if stars is None else tuple(stars.thousandths[head].tolist()),
     )
 
 
-def fit_counts(first: BucketCounts, second: BucketCounts | None = None) -> FittedLists:
-    """Return popularity from a task about items, or EASE with a task about pairs that follows it.
+def fit_counts(first: BucketCounts, second: BucketCounts | None = None) -> FittedLists | Fitted:
+    """Return the model of a task about items, or with the task about pairs that follows it.
 
-    Raises `RequestError` for counts of other tasks.
+    They are popularity and EASE, and for star ratings item means, without and with factors. Raises
+    `RequestError` for counts of other tasks.
     """
     task = _about_items(first)
-    counts = item_estimates(first.counts, len(task.items))
-    if second is None:
-        weights = ItemWeights(popularity=counts.astype(np.float32))
-        guarantee = task.certificate.guarantee
-        return without_rows("shuffled-popularity", _catalogue(task.items), weights, guarantee)
-    if not second.task.is_announced_by(task):
+    if second is not None and not second.task.is_announced_by(task):
         raise RequestError("The counts of pairs are not of the task that the first one announced.")
-    index = {item: code for code, item in enumerate(task.items)}
-    head = np.zeros(len(task.items), np.bool_)
-    head[[index[item] for item in second.task.items]] = True
+    last = task if second is None else second.task
+    guarantee, stars = last.certificate.guarantee, _star_means(first)
+    return (
+        _fitted_lists(first, second, guarantee)
+        if stars is None
+        else _fitted_stars(task, stars, second, guarantee)
+    )
+
+
+def _fitted_lists(
+    first: BucketCounts, second: BucketCounts | None, guarantee: Guarantee
+) -> FittedLists:
+    items = first.task.items
+    counts, catalogue = item_estimates(first.counts, len(items)), _catalogue(items, THERE)
+    if second is None:
+        popular = popularity_weights(counts)
+        return without_rows("shuffled-popularity", catalogue, popular, guarantee)
+    head = np.zeros(len(items), np.bool_)
+    head[_indices(items, second.task)] = True
     weights = head_weights(counts, head, pair_estimates(second.counts, len(second.task.items)))
-    guarantee = second.task.certificate.guarantee
-    return without_rows("shuffled-ease", _catalogue(task.items), weights, guarantee)
+    return without_rows("shuffled-ease", catalogue, weights, guarantee)
+
+
+class _StarMeans(NamedTuple):
+    """Estimates of a task about star ratings. `half`: of the scale's range.
+
+    `counts`: debiased messages of items, shape (items,). `thousandths`: means, shape (items,).
+    """
+
+    scale: RatingScale
+    half: float
+    counts: NDArray[np.float64]
+    means: ShrunkMeans
+
+    @property
+    def thousandths(self) -> NDArray[np.int64]:
+        return mean_thousandths(self.means, self.scale)
+
+
+def _star_means(first: BucketCounts) -> _StarMeans | None:
+    """Return the estimates of a task about items, None if it is not about star ratings."""
+    scale = first.task.scale
+    if scale is None:
+        return None
+    half = float(scale.high - scale.low) / 2
+    sums = item_sums(first.counts, len(first.task.items))
+    return _StarMeans(scale, half, sums.messages, shrunk_means(sums, half))
+
+
+def _fitted_stars(
+    task: ShuffledTask, stars: _StarMeans, second: BucketCounts | None, guarantee: Guarantee
+) -> Fitted:
+    catalogue, means = _catalogue(task.items, str(stars.scale)), stars.means
+    if second is None:
+        name, items = "shuffled-item-mean", means.biases[:, None]
+    else:
+        rows = factor_rows(pair_sums(second.counts, len(second.task.items)), stars.half)
+        items = with_factors(means.biases, _indices(task.items, second.task), rows)
+        name = "shuffled-covariance"
+    return ItemSide(name, catalogue, means.mu, items).fitted(guarantee)
+
+
+def _indices(items: Sequence[int | str], second: ShuffledTask) -> NDArray[np.int64]:
+    """Return the index of each item of the second task in the catalogue."""
+    index = {item: code for code, item in enumerate(items)}
+    return np.array([index[item] for item in second.items], np.int64)
 
 
 def _about_items(first: BucketCounts) -> ShuffledTask:
@@ -112,14 +186,14 @@ def _about_items(first: BucketCounts) -> ShuffledTask:
     return first.task
 
 
-def _catalogue(items: Sequence[int | str]) -> Ratings:
+def _catalogue(items: Sequence[int | str], scale: str) -> Ratings:
     """Return ratings of nobody: the provider has no user, and the catalogue is public."""
     none = np.empty(0, np.int32)
     return Ratings(
         users=none,
         items=none,
         levels=np.empty(0, np.uint8),
-        scale=RatingScale.parse("there"),
+        scale=RatingScale.parse(scale),
         user_ids=Vocabulary(pl.Series("id", [], pl.Int64)),
         item_ids=Vocabulary(pl.Series("id", list(items))),
         name="shuffled messages",

@@ -13,18 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
 
+from tacit.models.lists.item_weights import ItemWeights
 from tacit.training.person.head_weights import NoisyPairs
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
-SIGNAL = 1.5
-"""Least mean count of a pair in the head, in standard deviations of its noise."""
 HALVINGS = 12
 
 
 def item_estimates(counts: Longs, items: int) -> Doubles:
     """Return debiased counts, shape (items,). `counts`: of all items, then of unused buckets."""
     return counts[:items] - counts[items:].mean()
+
+
+def popularity_weights(counts: Doubles) -> ItemWeights:
+    """Return the weights of a list by popularity. `counts`: debiased, shape (items,)."""
+    return ItemWeights(popularity=counts.astype(np.float32))
 
 
 def pair_estimates(counts: Longs, size: int) -> NoisyPairs:
@@ -41,32 +45,6 @@ def pair_estimates(counts: Longs, size: int) -> NoisyPairs:
     pairs += pairs.T
     edge = 2 * float(np.sqrt(max(counts.mean(), 1.0) * size))
     return NoisyPairs(pairs=pairs, edge=edge, squares=_squares(pairs, edge))
-
-
-def head_size(
-    counts: Doubles,
-    *,
-    people: int,
-    messages: int,
-    density: float,
-    most: int,
-    signal: float = SIGNAL,
-) -> int:
-    """Return the size of the largest head whose pairs exceed their noise, at most `most`.
-
-    `counts`: debiased counts of items, shape (items,). `people`: number of bundles. `messages`: own
-    messages M of each. `density`: expected number of dummies per bucket. `signal`: least mean count
-    of a pair, in standard deviations of its noise. A user with k items of the head sends at most
-    k (k - 1) / 2 pairs, and k is its mean by the counts. Returns 0 if the pairs of no head exceed
-    their noise.
-    """
-    size = np.arange(2, min(most, len(counts)) + 1)
-    if not len(size):
-        return 0
-    each = np.cumsum(np.sort(np.maximum(counts, 0))[::-1])[size - 1] / people
-    sent = people * np.minimum(each * np.maximum(each - 1, 0) / 2, messages)
-    clear = sent / (size * (size - 1) / 2) >= signal * np.sqrt(density)
-    return int(size[clear].max(initial=0))
 
 
 def _squares(pairs: Doubles, edge: float) -> Doubles:

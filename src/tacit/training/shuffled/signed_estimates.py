@@ -24,9 +24,6 @@ from tacit.wire.shuffled.round_terms import THOUSANDTHS
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
-SIGNAL = 6.0
-"""Least mean count of a pair in the head, in standard deviations of its dummies: more than without
-signs, because the mean of a sign is small. Chosen on synthetic users and MovieLens 1M."""
 LEAST = 1e-3
 """Least d of an item, against division by zero."""
 
@@ -90,6 +87,13 @@ def factor_rows(sums: SignedSums, half: float) -> Doubles:
     spread = float(np.sqrt((matrix**2).sum() / entries))
     scale = often / deviations * np.sqrt(2 / np.pi) / (RATING_SPREAD * 2 * half)
     return low_rank_rows(matrix, scale, spread, min(TASTES, len(matrix)), TASTE_SPREAD * half)
+
+
+def with_factors(biases: Doubles, head: NDArray[np.int64], rows: Doubles) -> Doubles:
+    """Return biases, shape (items,), with the factors of the items `head`, shape (head, K)."""
+    items = np.zeros((len(biases), 1 + rows.shape[1]))
+    items[:, 0], items[head, 1:] = biases, rows
+    return items
 
 
 def _sums(counts: Longs, size: int) -> SignedSums:

@@ -10,7 +10,6 @@ guarantee is that of unsigned messages. Dummies are uniform over both signs.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -21,25 +20,21 @@ from tacit.errors import whole
 from tacit.models.fitted import Fitted
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
+from tacit.shuffler.heads import MOST_STAR_ITEMS, STAR_SIGNAL, head_size, star_head_limit
 from tacit.training.mechanism.contributions import require_vocabularies
 from tacit.training.person.covariance import most_rated
 from tacit.training.person.fitted_model import ItemSide
-from tacit.training.shuffled.estimates import head_size
 from tacit.training.shuffled.settings import check_settings, plan_for
 from tacit.training.shuffled.signed_estimates import (
-    SIGNAL,
     factor_rows,
     item_sums,
     pair_sums,
     shrunk_means,
+    with_factors,
 )
 from tacit.training.shuffled.signed_simulation import SignedDevices
 
 Advance = Callable[[float], None]
-LEAST_HEAD = 6.5
-"""Least head, if every user had rated every item, over the square root of the number of items.
-With smaller heads, item means alone have a smaller error. Chosen on synthetic users and MovieLens
-1M."""
 
 
 class CollectedStars(NamedTuple):
@@ -109,7 +104,7 @@ class ShuffledCovariance:
 
     messages: int = 100
     most_dummies: int = 2000
-    most_items: int = 1500
+    most_items: int = MOST_STAR_ITEMS
     honest: float = 0.8
     turnout: float = 0.7
 
@@ -144,46 +139,32 @@ class ShuffledCovariance:
         If pairs are not expected to improve on item means, the only round is about items. If the
         counts of items show that no pair would exceed its noise, no round about pairs follows.
         """
-        head_limit = self._head_limit(devices, plan)
-        if not head_limit:
+        most = star_head_limit(
+            plan,
+            people=devices.people,
+            most_dummies=self.most_dummies,
+            most_items=self.most_items,
+        )
+        if not most:
             return ShuffledItemMean(messages=self.messages).learn(devices, plan)
         first, half = plan.item_round(), devices.ratings.half
         sums = item_sums(devices.item_counts(first), devices.items)
         means = shrunk_means(sums, half)
-        items = means.biases[:, None]
-        size = _head_size(sums.messages, devices, plan, head_limit)
+        size = head_size(
+            sums.messages,
+            people=devices.people,
+            messages=plan.messages,
+            density=plan.pair_density,
+            most=most,
+            signal=STAR_SIGNAL,
+        )
         if size < plan.least_head:
-            return CollectedStars(means.mu, items, (first,))
+            return CollectedStars(means.mu, means.biases[:, None], (first,))
         head, second = most_rated(sums.messages, size), plan.pair_round(size)
         counts = devices.pair_counts(second, head, means)
         rows = factor_rows(pair_sums(counts, size), half)
-        items = np.pad(items, ((0, 0), (0, rows.shape[1])))
-        items[head, 1:] = rows
+        items = with_factors(means.biases, np.flatnonzero(head), rows)
         return CollectedStars(means.mu, items, (first, second))
-
-    def _head_limit(self, devices: SignedDevices, plan: ShuffledPlan) -> int:
-        """Return the largest head, from public numbers; 0 for no round about pairs.
-
-        It is the head if every user had rated every item. A round about pairs costs item means
-        their accuracy, and the more so the more items there are.
-        """
-        most = min(plan.largest_head(self.most_dummies), self.most_items)
-        everything = np.full(devices.items, float(devices.people))
-        size = _head_size(everything, devices, plan, most)
-        return size if size >= max(plan.least_head, LEAST_HEAD * sqrt(devices.items)) else 0
-
-
-def _head_size(
-    counts: NDArray[np.float64], devices: SignedDevices, plan: ShuffledPlan, most: int
-) -> int:
-    return head_size(
-        counts,
-        people=devices.people,
-        messages=plan.messages,
-        density=plan.pair_density,
-        most=most,
-        signal=SIGNAL,
-    )
 
 
 def _fitted(

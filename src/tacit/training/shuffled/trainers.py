@@ -9,19 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from tacit.collection.shuffled_plan import ShuffledPlan
 from tacit.errors import whole
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
+from tacit.shuffler.heads import head_size
 from tacit.training.mechanism.contributions import require_vocabularies
 from tacit.training.person.covariance import most_rated
 from tacit.training.person.fitted_model import without_rows
 from tacit.training.person.head_weights import head_weights
-from tacit.training.shuffled.estimates import head_size, item_estimates, pair_estimates
+from tacit.training.shuffled.estimates import item_estimates, pair_estimates, popularity_weights
 from tacit.training.shuffled.settings import check_settings, plan_for
 from tacit.training.shuffled.simulation import SimulatedDevices
 
@@ -76,7 +75,7 @@ class ShuffledPopularity:
         """Return the weights from one simulated round of the plan."""
         only = plan.only_round()
         counts = item_estimates(devices.counts(only, pairs=False), devices.items)
-        return Collected(ItemWeights(popularity=counts.astype(np.float32)), (only,))
+        return Collected(popularity_weights(counts), (only,))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +137,7 @@ class ShuffledEase:
             most=most,
         )
         if size < plan.least_head:
-            return Collected(ItemWeights(popularity=counts.astype(np.float32)), (items,))
+            return Collected(popularity_weights(counts), (items,))
         head, pairs = most_rated(counts, size), plan.pair_round(size)
         noisy = pair_estimates(devices.within(head).counts(pairs, pairs=True), size)
         return Collected(head_weights(counts, head, noisy), (items, pairs))
