@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 from provider_keys import KEY
-from shuffled_tasks import CLOSES, PROVIDER, SHUFFLER, FakeShuffler, item_task
+from shuffled_tasks import CLOSES, PROVIDER, SHUFFLER, FakeShuffler, item_task, star_task
 
 from tacit.device.shuffled.client import ShuffledClient, ShuffledPolicy
 from tacit.device.storage.store import Store
@@ -26,11 +26,11 @@ COST = nano(TASK.certificate.replaced)
 class FakeSigner:
     """A transport to a provider. `script`: answers instead of signatures, None for no answer."""
 
-    def __init__(self, *script):
-        self.script, self.requests = list(script), []
+    def __init__(self, *script, task=TASK):
+        self.script, self.requests, self.task = list(script), [], task
 
     def __call__(self, method, path, body=None, longest=0):
-        assert (method, path) == ("POST", f"/v1/shuffled/{TASK.address}/signature")
+        assert (method, path) == ("POST", f"/v1/shuffled/{self.task.address}/signature")
         self.requests.append(body)
         if self.script:
             return self.script.pop(0)
@@ -73,6 +73,22 @@ def test_a_bundle_is_drawn_when_it_is_due(device, clock, share, after):
     assert len(body) == TASK.request_bytes
     assert is_signed_token(body[TASK.bundle_bytes :], TASK)
     assert len(signer.requests) == 1
+
+
+def test_a_task_about_star_ratings_requires_a_token_as_well(device, clock):
+    """Ratings of the moment at which the bundle is drawn are sent."""
+    task = star_task(key=TASK.key, signer=TASK.signer)
+    signer, shuffler = FakeSigner(task=task), FakeShuffler().add(task)
+    mine = device(signer, shuffler=shuffler)
+    with pytest.raises(RequestError, match="pass ratings by item id"):
+        mine.sync([100])
+    assert signer.requests == []
+    clock.now = CLOSES - 1_000
+    assert (mine.sync({100: 5}).stored, mine.ledger.spent) == (0, 0)
+    clock.now = CLOSES - 500
+    assert mine.sync({100: 4}).stored == 1
+    ((_, body),) = shuffler.bundles
+    assert is_signed_token(body[task.bundle_bytes :], task)
 
 
 def test_a_request_is_repeated_with_the_same_bytes(device, clock, tmp_path):

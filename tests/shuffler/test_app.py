@@ -6,12 +6,13 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
-from shuffled_tasks import item_task, pair_task
+from shuffled_tasks import SCALE, item_task, pair_task, star_task
 from shuffling import wait_until
 
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.sqlite_reader import SqliteReader
 from tacit.device.shuffled.bundle import draw_bundle
+from tacit.device.shuffled.signs import signed_bundle
 from tacit.errors import DataError, RequestError
 from tacit.shuffler.batch_files import BatchFiles, RegisterFile, messages_of
 from tacit.shuffler.held_bundles import HeldBundles
@@ -48,6 +49,23 @@ def test_counts_are_those_of_the_same_words_in_memory(shuffling):
     opened = KEY.open(messages, TASK.address, TASK.round.buckets)
     assert (opened.repeated, opened.invalid) == (0, 0)
     assert (opened.counts == expected).all()
+
+
+@pytest.mark.parametrize("about", ["items", "pairs"])
+def test_counts_of_star_ratings_are_those_of_the_same_words(shuffling, about):
+    """The shuffler does not distinguish these tasks from others."""
+    first = star_task(key=KEY.public)
+    task = first if about == "items" else pair_task(first)
+    shuffling.start(task)
+    expected = np.zeros(task.round.buckets, np.int64)
+    for person in range(22):
+        ratings = {item: 1 + (person + item) % 5 for item in task.items[: person % 9]}
+        with shuffling.device(person, words=words(person)) as device:
+            assert device.sync(ratings).stored == 1
+        np.add.at(expected, signed_bundle(task, SCALE, ratings, words(person)), 1)
+    assert shuffling.release(task).bundles == 22
+    batch = messages_of(shuffling.provider("GET", task).content)
+    assert (KEY.open(batch, task.address, task.round.buckets).counts == expected).all()
 
 
 def test_a_batch_is_released_once(shuffling):

@@ -1,10 +1,12 @@
 """A shuffled task is verified from its numbers alone, as is a second round."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from mutating import Mutator
 from rsa_numbers import modulus
 from shuffled_tasks import (
     ITEM_ROUND,
@@ -273,3 +275,20 @@ class TestStars:
         assert not second.is_announced_by(replace(first, scale=None))
         assert second.is_announced_by(first)
         assert first.scale == SCALE
+
+    def test_a_mutated_document_is_read_or_refused(self):
+        """No other error, and what is read is written as it was."""
+        mutator = Mutator(5)
+        good = [star_task(), pair_task(star_task()), star_task(None, signer=modulus(1))]
+        documents = [
+            mutator.text(good[number % 3].document.decode(), spaced=False)
+            for number in range(1_500)
+        ]
+        read = [written for written in documents if self.is_read(written)]
+        assert 100 < len(read) < 1_000
+
+    def is_read(self, document) -> bool:
+        with suppress(DataError, CertificateError):
+            assert loads(document).document == document
+            return True
+        return False
