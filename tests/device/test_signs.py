@@ -44,9 +44,10 @@ def naive_pairs(levels, means, scale) -> set[int]:
     """One pair at a time, with fractions."""
     values = {i: Fraction(scale.levels[level]) for i, level in levels.items()}
     around = {i: value - Fraction(means[i], 1000) for i, value in values.items()}
-    level = sum(around.values()) / Fraction(len(around) + 5) if around else 0
     count, buckets = len(means), set()
     for low, high in itertools.combinations(sorted(around), 2):
+        others = [each for i, each in around.items() if i not in (low, high)]
+        level = sum(others) / Fraction(len(others) + 5)
         product = (around[low] - level) * (around[high] - level)
         first = 0 if product <= 0 else count * (count - 1) // 2
         buckets.add(first + high * (high - 1) // 2 + low)
@@ -74,8 +75,21 @@ def test_pairs_on_other_scales_are_exact(scale):
         assert set(signed_pairs(task, steps, levels)) == naive_pairs(levels, means, steps)
 
 
+@pytest.mark.parametrize("rated", [2, 3, 4])
+def test_signs_of_independent_ratings_are_nearly_balanced(rated):
+    """Over all profiles of independent ratings. A level of all ratings makes pairs seem opposed."""
+    scale = RatingScale.parse("1:10:1")
+    task = replace(SECOND, scale=scale, means=(5500,) * 8)
+    profiles = list(itertools.product(range(10), repeat=rated))
+    positive = [signed_pairs(task, scale, dict(enumerate(levels)))[0] >= 28 for levels in profiles]
+    assert 0 <= 2 * np.mean(positive) - 1 < 0.02
+    around = np.array(profiles) - 4.5
+    own = around - around.sum(1, keepdims=True) / (rated + PRIOR)
+    assert 2 * np.mean(own[:, 0] * own[:, 1] > 0) - 1 < -0.1
+
+
 def test_a_product_of_zero_is_negative():
-    """Two ratings that equal the means have residuals of 0, and a level of 0."""
+    """Two ratings that equal the means have residuals of 0. No other ratings: the level is 0."""
     task = replace(SECOND, means=(3000,) * 8)
     assert signed_pairs(task, SCALE, {1: 2, 3: 2}) == [3 * 2 // 2 + 1]
     assert signed_pairs(task, SCALE, {1: 3, 3: 3}) == [3 * 2 // 2 + 1 + 28]

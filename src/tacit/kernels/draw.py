@@ -14,6 +14,7 @@ GUIDE_BITS = 12
 SCAN = np.uint16(1 << 15)
 """Flag of guide entries whose bucket contains a bound: the entry is then only the first symbol."""
 
+Doubles = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Unsigned = NDArray[np.unsignedinteger[Any]]
 
@@ -155,6 +156,20 @@ def count_messages(users: Side, messages: int, words: Words, counts: Longs, *, p
     return int(_count_messages(users.start, users.other, messages, words, counts, pairs))
 
 
+def count_signed_pairs(
+    users: Side, deviations: Doubles, prior: int, messages: int, words: Words, counts: Longs
+) -> int:
+    """Add at most `messages` distinct own pairs of each user to `counts`, each with its sign.
+
+    `users`: items of each user. `deviations`: of the ratings from item means, in the same order,
+    integers below 2^53 and so exact. `prior`: of a user's level (`tacit.device.shuffled.signs`).
+    `words`: uniform, `words_needed` of them. `counts`: those of pairs with the sign -, and then as
+    many with the sign +. Returns the number of messages.
+    """
+    start, items = users.start, users.other
+    return int(_count_signed_pairs(start, items, deviations, prior, messages, words, counts))
+
+
 @njit(nogil=True, cache=True)
 def _count_messages(
     start: Longs,
@@ -164,39 +179,89 @@ def _count_messages(
     counts: Longs,
     pairs: bool,
 ) -> int:
-    at, sent = 0, 0
+    at, total = 0, 0
+    chosen = np.empty(messages, np.int64)
     for user in range(len(start) - 1):
         first = start[user]
         size = start[user + 1] - first
         if pairs:
             size = size * (size - 1) // 2
-        chosen = set([np.int64(-1)])  # noqa: C405  # numba infers its type from a list
-        for last in range(max(size - messages, 0), size):
-            limit = np.uint64(last + 1)
-            # The rest of 2^64 divided by the limit, which is that of 2^64 - limit.
-            rest = (np.uint64(0) - limit) % limit
-            while words[at] > np.uint64(0xFFFFFFFFFFFFFFFF) - rest:
-                at += 1
-            index = np.int64(words[at] % limit)
-            at += 1
-            if index in chosen:
-                index = np.int64(last)
-            chosen.add(index)
-            counts[_bucket(items[first:], index, pairs)] += 1
-            sent += 1
-    return sent
+        sent, at = _subset(size, words, at, chosen)
+        for index in chosen[:sent]:
+            if pairs:
+                one, other = _pair(index)
+                low, top = _ordered(items, first + one, first + other)
+                counts[top * (top + 1) // 2 + low] += 1
+            else:
+                counts[items[first + index]] += 1
+        total += sent
+    return total
 
 
 @njit(nogil=True, cache=True)
-def _bucket(items: NDArray[np.int32], index: np.int64, pairs: bool) -> np.int64:
-    """Return the bucket of an item, or of the pair with this index among pairs of the items."""
-    if not pairs:
-        return np.int64(items[index])
+def _count_signed_pairs(
+    start: Longs,
+    items: NDArray[np.int32],
+    deviations: Doubles,
+    prior: int,
+    messages: int,
+    words: Words,
+    counts: Longs,
+) -> int:
+    at, total, pairs = 0, 0, len(counts) // 2
+    chosen = np.empty(messages, np.int64)
+    for user in range(len(start) - 1):
+        first, end = start[user], start[user + 1]
+        rated = end - first
+        amount, all_rated = np.float64(rated - 2 + prior), deviations[first:end].sum()
+        sent, at = _subset(rated * (rated - 1) // 2, words, at, chosen)
+        for index in chosen[:sent]:
+            one, other = _pair(index)
+            x, y = deviations[first + one], deviations[first + other]
+            rest = all_rated - x - y
+            low, top = _ordered(items, first + one, first + other)
+            is_positive = (x * amount - rest) * (y * amount - rest) > 0
+            counts[top * (top - 1) // 2 + low + pairs * np.int64(is_positive)] += 1
+        total += sent
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _subset(size: int, words: Words, at: int, chosen: Longs) -> tuple[int, int]:
+    """Write a uniform subset of the indices below `size` to `chosen`, as many as fit in it.
+
+    `at`: the first word to use. Returns the size of the subset, and the next word.
+    """
+    sent, taken = 0, set([np.int64(-1)])  # noqa: C405  # numba infers its type from a list
+    for last in range(max(size - len(chosen), 0), size):
+        limit = np.uint64(last + 1)
+        # The rest of 2^64 divided by the limit, which is that of 2^64 - limit.
+        rest = (np.uint64(0) - limit) % limit
+        while words[at] > np.uint64(0xFFFFFFFFFFFFFFFF) - rest:
+            at += 1
+        index = np.int64(words[at] % limit)
+        at += 1
+        if index in taken:
+            index = np.int64(last)
+        taken.add(index)
+        chosen[sent] = index
+        sent += 1
+    return sent, at
+
+
+@njit(nogil=True, cache=True)
+def _pair(index: np.int64) -> tuple[np.int64, np.int64]:
+    """Return the pair low < high with this index, which is high (high - 1) / 2 + low."""
     high = np.int64((1 + np.sqrt(1 + 8 * index)) // 2)
     while high * (high - 1) // 2 > index:
         high -= 1
     while (high + 1) * high // 2 <= index:
         high += 1
-    one, other = np.int64(items[index - high * (high - 1) // 2]), np.int64(items[high])
-    low, top = min(one, other), max(one, other)
-    return top * (top + 1) // 2 + low
+    return index - high * (high - 1) // 2, high
+
+
+@njit(nogil=True, cache=True)
+def _ordered(items: NDArray[np.int32], one: int, other: int) -> tuple[np.int64, np.int64]:
+    """Return the items at two places, the smaller one first."""
+    first, second = np.int64(items[one]), np.int64(items[other])
+    return min(first, second), max(first, second)

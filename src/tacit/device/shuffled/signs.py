@@ -2,21 +2,22 @@
 
 The sign of an item is + with the probability k / (L - 1) for level k of L, counted from 0, so its
 mean is the rating on a scale from -1 to 1. The sign of a pair is that of the product of its
-residuals, and - for a product of 0. Ratings r of the m items of the task that the user has rated,
-and the means a of these items in the task, have the residuals
+residuals, and - for a product of 0. A rating of one of the m items of the task that the user has
+rated deviates by d from the item's mean in the task. The pair (i, j) has the residuals
 
-    r_i - a_i - sum over j of (r_j - a_j) / (m + PRIOR)
+    d_i - l and d_j - l,    l = sum over k other than i and j of d_k / (m - 2 + PRIOR)
 
-The last term is the user's level, damped by PRIOR ratings without a deviation. Multiplied by
-m + PRIOR and the denominator of the scale, residuals are integers: all devices compute the same
-signs. `tacit.training.shuffled.signed_simulation` has the same definition.
+with the user's level l, damped by PRIOR ratings without a deviation. It is that on all other items:
+a level that contained d_i or d_j would lower the product by about 1 / m of their variance.
+Multiplied by m - 2 + PRIOR and the denominator of the scale, residuals are integers: all devices
+compute the same signs. `tacit.training.shuffled.signed_simulation` has the same definition.
 
 Each item and each pair has one bucket of two, so the own buckets of a device are distinct, as the
 bound of the certificate requires. It holds for every outcome of the signs, and by joint convexity
 for their mixture: signs may depend on ratings in any way.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
@@ -108,19 +109,26 @@ def signed_pairs(task: ShuffledTask, scale: RatingScale, levels: Mapping[int, in
 
     `levels`: by index of the item, in ascending order.
     """
-    rated, rest = list(levels), residuals(task, scale, levels)
+    rated, apart = list(levels), deviations(task, scale, levels)
+    total, count = sum(apart.values()), len(apart) - 2 + PRIOR
     pairs = len(task.items) * (len(task.items) - 1) // 2
+
+    def is_positive(one: int, other: int) -> bool:
+        """Return whether the product of the residuals is positive, which are times `count`."""
+        level = total - one - other
+        return (one * count - level) * (other * count - level) > 0
+
     return [
-        high * (high - 1) // 2 + low + pairs * (rest[one] * rest[other] > 0)
-        for one, high in enumerate(rated)
-        for other, low in enumerate(rated[:one])
+        high * (high - 1) // 2 + low + pairs * is_positive(apart[high], apart[low])
+        for at, high in enumerate(rated)
+        for low in rated[:at]
     ]
 
 
-def residuals(task: ShuffledTask, scale: RatingScale, levels: Mapping[int, int]) -> Sequence[int]:
-    """Return the residual of each rated item, times m + PRIOR and a positive constant."""
+def deviations(task: ShuffledTask, scale: RatingScale, levels: Mapping[int, int]) -> dict[int, int]:
+    """Return the deviation of each rated item from its mean, times a positive constant."""
     low, step = (Fraction(each) * THOUSANDTHS for each in (scale.low, scale.step))
     unit, means = lcm(low.denominator, step.denominator), task.means or ()
-    around = [int((low + level * step - means[index]) * unit) for index, level in levels.items()]
-    total, count = sum(around), len(around) + PRIOR
-    return [deviation * count - total for deviation in around]
+    return {
+        index: int((low + level * step - means[index]) * unit) for index, level in levels.items()
+    }

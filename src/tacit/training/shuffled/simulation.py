@@ -5,6 +5,7 @@ devices, fills and dummies, are a multinomial sample of the same law. Batches co
 every user.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -18,6 +19,7 @@ from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
 
 Longs = NDArray[np.int64]
+Words = NDArray[np.uint64]
 BLOCK = 1 << 22
 """Cells, or words at M messages per user, of the users that are simulated at a time."""
 
@@ -66,12 +68,17 @@ class SimulatedDevices:
     def message_counts(self, messages: int, buckets: int, *, pairs: bool) -> Longs:
         """Return the own messages per bucket, at most `messages` of a device, shape (buckets,)."""
         counts = np.zeros(buckets, np.int64)
+        for block, words in self.draws(messages, pairs=pairs):
+            count_messages(block, messages, words, counts, pairs=pairs)
+        return counts
+
+    def draws(self, messages: int, *, pairs: bool) -> Iterator[tuple[Side, Words]]:
+        """Yield each block of users once per copy, with new words for its draws."""
         for block in self._blocks(messages):
             for _ in range(self.copies):
                 words = np.empty(words_needed(block, messages, pairs=pairs), np.uint64)
                 secret_words().fill(words)
-                count_messages(block, messages, words, counts, pairs=pairs)
-        return counts
+                yield block, words
 
     def _blocks(self, messages: int) -> list[Side]:
         """Divide the users into blocks, to bound the memory of their words."""
