@@ -79,7 +79,7 @@ def test_ease_is_that_of_the_trainer(first, second):
     assert same(fitted.weights, expected.weights)
     assert fitted.weights.directions is not None
     assert fitted.model == "shuffled-ease"
-    assert fitted.guarantee == second.task.certificate.guarantee
+    assert fitted.guarantee == first.task.certificate.guarantee
     assert (fitted.guarantee.unit, fitted.guarantee.epsilon) == ("user", "4")
 
 

@@ -88,7 +88,7 @@ def test_covariance_is_that_of_the_trainer(first, second):
     fitted = fit_counts(first, second)
     assert same(fitted, expected)
     assert (fitted.model, fitted.items.shape[2] > 1) == ("shuffled-covariance", True)
-    assert fitted.guarantee == second.task.certificate.guarantee
+    assert fitted.guarantee == first.task.certificate.guarantee
     assert (fitted.guarantee.unit, fitted.guarantee.epsilon) == ("user", "4")
     assert fitted.scale == SCALE
 

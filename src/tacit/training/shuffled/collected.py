@@ -112,8 +112,8 @@ def fit_counts(first: BucketCounts, second: BucketCounts | None = None) -> Fitte
     task = _about_items(first)
     if second is not None and not second.task.is_announced_by(task):
         raise RequestError("The counts of pairs are not of the task that the first one announced.")
-    last = task if second is None else second.task
-    guarantee, stars = last.certificate.guarantee, _star_means(first)
+    # That of both rounds, whether or not the second one followed: counts decided it.
+    guarantee, stars = task.certificate.guarantee, _star_means(first)
     return (
         _fitted_lists(first, second, guarantee)
         if stars is None
