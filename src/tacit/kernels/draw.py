@@ -232,7 +232,7 @@ def _subset(size: int, words: Words, at: int, chosen: Longs) -> tuple[int, int]:
 
     `at`: the first word to use. Returns the size of the subset, and the next word.
     """
-    sent, taken = 0, set([np.int64(-1)])  # noqa: C405  # numba infers its type from a list
+    sent, drawn = 0, set([np.int64(-1)])  # noqa: C405  # numba infers its type from a list
     for last in range(max(size - len(chosen), 0), size):
         limit = np.uint64(last + 1)
         # The rest of 2^64 divided by the limit, which is that of 2^64 - limit.
@@ -241,9 +241,9 @@ def _subset(size: int, words: Words, at: int, chosen: Longs) -> tuple[int, int]:
             at += 1
         index = np.int64(words[at] % limit)
         at += 1
-        if index in taken:
+        if index in drawn:
             index = np.int64(last)
-        taken.add(index)
+        drawn.add(index)
         chosen[sent] = index
         sent += 1
     return sent, at
