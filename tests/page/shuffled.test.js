@@ -5,10 +5,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { address, hexadecimal } from "../../src/tacit/page/device/documents/hashing.js";
 import { RequestError, TacitError } from "../../src/tacit/page/device/errors.js";
-import { drawBundle, ownBuckets, pairBucket } from "../../src/tacit/page/device/shuffled/bundle.js";
+import { drawBundle, ownBuckets, pairBucket } from "../../src/tacit/page/device/shuffled/messages/bundle.js";
 import { devices, shuffledDelta } from "../../src/tacit/page/device/shuffled/certificate.js";
 import * as register from "../../src/tacit/page/device/shuffled/register.js";
-import { seal, sealWith } from "../../src/tacit/page/device/shuffled/sealing.js";
+import { seal, sealWith } from "../../src/tacit/page/device/shuffled/messages/sealing.js";
 import * as shuffledTask from "../../src/tacit/page/device/shuffled/task.js";
 
 /** @typedef {import("../../src/tacit/page/device/shuffled/certificate.js").ShuffledRound} Round */

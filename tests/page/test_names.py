@@ -49,12 +49,12 @@ BESIDE = {
     "sending/moves.js": ["wire.tasks.moves"],
     "sending/replies.js": ["wire.replies"],
     "shuffled/blind_tokens.js": ["wire.shuffled.blind_tokens"],
-    "shuffled/bundle.js": ["device.shuffled.bundle"],
+    "shuffled/messages/bundle.js": ["device.shuffled.bundle"],
     "shuffled/client.js": ["device.shuffled.client"],
     "shuffled/certificate.js": ["privacy.shuffled_certificate", "privacy.shuffled_messages"],
     "shuffled/poisson_loss.js": ["privacy.poisson_loss"],
     "shuffled/register.js": ["wire.shuffled.register"],
-    "shuffled/sealing.js": ["device.shuffled.sealing"],
+    "shuffled/messages/sealing.js": ["device.shuffled.sealing"],
     "shuffled/task.js": ["wire.shuffled.task", "wire.shuffled.round_terms"],
 }
 ALONE = {
@@ -85,12 +85,12 @@ ALONE = {
     # The page shows the collector's own words; Python believes a short word of each refusal.
     "sending/replies.js": {"problemOf"},
     # A part of `sealed_bundle` in Python.
-    "shuffled/bundle.js": {"ownBuckets"},
+    "shuffled/messages/bundle.js": {"ownBuckets"},
     # Python's certificates cannot be malformed, and its library draws its own ephemeral keys.
     "shuffled/certificate.js": {"malformation"},
     # The page computes lists with `ListProfile`, and decides itself when to fetch a model.
     "shuffled/client.js": {"ShuffledClient.fetchModel"},
-    "shuffled/sealing.js": {"sealWith"},
+    "shuffled/messages/sealing.js": {"sealWith"},
 }  # fmt: skip
 """What one device has alone, and why."""
 

@@ -6,7 +6,7 @@
  */
 
 import { CertificateError, DataError, RequestError } from "../errors.js";
-import { sealedBundle } from "./sealing.js";
+import { sealedBundle } from "./messages/sealing.js";
 import { loads } from "./task.js";
 
 /** @typedef {Parameters<typeof loads>} Document */

@@ -7,12 +7,12 @@
  * sealed messages have 53 bytes: a bundle's length depends on the number of messages alone.
  */
 
-import { RequestError } from "../errors.js";
+import { RequestError } from "../../errors.js";
 import { drawBundle, ownBuckets } from "./bundle.js";
-import { SEALED_BYTES } from "./task.js";
+import { SEALED_BYTES } from "../task.js";
 
-/** @typedef {import("../documents/hashing.js").Bytes} Bytes */
-/** @typedef {import("./task.js").ShuffledTask} ShuffledTask */
+/** @typedef {import("../../documents/hashing.js").Bytes} Bytes */
+/** @typedef {import("../task.js").ShuffledTask} ShuffledTask */
 /** @typedef {() => Promise<CryptoKeyPair>} Ephemeral a new X25519 key pair */
 
 export const MESSAGE_BYTES = 5;
@@ -31,7 +31,7 @@ const EMPTY = new Uint8Array();
  * alone. Rejects as `seal`.
  * @param {Pick<ShuffledTask, "items" | "about" | "round" | "key" | "address">} task
  * @param {Iterable<string | number>} items ids of the user's items; others are omitted
- * @param {import("../answering/draw.js").Words} [words] replaced in tests only
+ * @param {import("../../answering/draw.js").Words} [words] replaced in tests only
  * @returns {Promise<Bytes>}
  */
 export function sealedBundle(task, items, words) {

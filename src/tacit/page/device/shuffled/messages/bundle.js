@@ -6,11 +6,11 @@
  * and j of the head have the bucket j (j + 1) / 2 + i.
  */
 
-import { RequestError } from "../errors.js";
-import { ITEMS } from "./task.js";
+import { RequestError } from "../../errors.js";
+import { ITEMS } from "../task.js";
 
-/** @typedef {import("../answering/draw.js").Words} Words */
-/** @typedef {import("./certificate.js").ShuffledRound} ShuffledRound */
+/** @typedef {import("../../answering/draw.js").Words} Words */
+/** @typedef {import("../certificate.js").ShuffledRound} ShuffledRound */
 
 const WORDS = 1n << 64n;
 /** Random words that are requested at a time: requests of single words take most of the draw. */
@@ -38,7 +38,7 @@ export function pairBuckets(items) {
 
 /**
  * Return the user's buckets in a task, those of pairs in a task about pairs.
- * @param {Pick<import("./task.js").ShuffledTask, "items" | "about">} task
+ * @param {Pick<import("../task.js").ShuffledTask, "items" | "about">} task
  * @param {Iterable<string | number>} items ids of the user's items; others are omitted
  * @returns {number[]}
  */
