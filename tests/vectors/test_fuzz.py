@@ -22,7 +22,10 @@ from tacit.wire.item_model import ItemModel
 HERE = Path(__file__).parent
 NODE = Path(executable.ROOT_DIR) / "bin" / "node"
 BASES = json.loads((HERE / "hostile.json").read_text(encoding="utf-8"))["bases"]
-SHUFFLED = json.loads((HERE / "shuffled.json").read_text(encoding="utf-8"))
+SHUFFLED, STARS = (
+    json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+    for name in ("shuffled", "shuffled_stars")
+)
 SEED = int(os.environ.get("TACIT_FUZZ_SEED", "1"))
 COUNTS = {
     "task": 9_000, "model": 15_000, "list": 10_000, "tasks": 3_000, "newest": 2_000,
@@ -69,7 +72,8 @@ def page():
 
 
 def shuffled(mutator, number):
-    good = [one["task"] for one in SHUFFLED["tasks"] if one["verdict"] == "holds"]
+    known = [*SHUFFLED["tasks"], *STARS["tasks"]]
+    good = [one["task"] for one in known if one["verdict"] == "holds"]
     return mutator.text(good[number % len(good)], spaced=False)
 
 

@@ -21,8 +21,7 @@ import { recommend } from "./recommending/recommend.js";
 import { Sender } from "./sending/sender.js";
 import * as wireTask from "./documents/task.js";
 import { choose } from "./documents/task.js";
-import { hasOneLevel } from "./documents/scale.js";
-import { decimal, shortest } from "./documents/decimals.js";
+import { levelOf } from "./documents/scale.js";
 import { CLOSED, inAllTabs } from "./store.js";
 
 /** @typedef {import("./documents/channel.js").Channel} Channel */
@@ -153,10 +152,7 @@ export class Client {
     const key = { task: task.question, place };
     if (rating === null)
       return this.#store.commit({ remove: { ratings: [{ ...key, level: "" }] } });
-    const read = decimal(String(rating));
-    const level = read === undefined ? "" : shortest(read);
-    if (!task.scale.levels.includes(level))
-      throw new RequestError(off(task.scale));
+    const level = task.scale.levels[levelOf(task.scale, rating)] ?? "";
     return this.#store.commit({ put: { ratings: [{ ...key, level }] } });
   }
 
@@ -328,10 +324,4 @@ export class Client {
     await this.#store.commit(change);
     return refusals;
   }
-}
-
-/** @param {import("./documents/scale.js").Scale} scale */
-function off(scale) {
-  if (!hasOneLevel(scale)) return `This rating is not on the scale ${scale.text}.`;
-  return `For implicit feedback, a rating must be 1 (an interaction) or null.`;
 }

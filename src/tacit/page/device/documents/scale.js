@@ -1,7 +1,7 @@
 /** The rating scale: a public grid of admissible levels, in exact decimals. */
 
 import { decimal, scaled, shortest } from "./decimals.js";
-import { DataError } from "../errors.js";
+import { DataError, RequestError } from "../errors.js";
 
 /** @typedef {import("./decimals.js").Decimal} Decimal */
 
@@ -54,4 +54,22 @@ export function parse(text) {
     shortest({ units: from + BigInt(k) * by, places }),
   );
   return { text, levels, values: levels.map(Number) };
+}
+
+/**
+ * Return the number of the level that a rating is, exactly. Throws `RequestError` for any other
+ * rating. The message does not contain it, because it may be logged.
+ * @param {Pick<Scale, "text" | "levels">} scale
+ * @param {string | number} rating
+ * @returns {number}
+ */
+export function levelOf(scale, rating) {
+  const exact = decimal(String(rating));
+  const level = exact === undefined ? -1 : scale.levels.indexOf(shortest(exact));
+  if (level >= 0) return level;
+  throw new RequestError(
+    hasOneLevel(scale)
+      ? "For implicit feedback, a rating must be 1 (an interaction) or null."
+      : `This rating is not on the scale ${scale.text}.`,
+  );
 }

@@ -7,6 +7,7 @@
 
 import { CertificateError, DataError, RequestError } from "../errors.js";
 import { sealedBundle } from "./messages/sealing.js";
+import { areRatings } from "./messages/signs.js";
 import { loads } from "./task.js";
 
 /** @typedef {Parameters<typeof loads>} Document */
@@ -29,8 +30,9 @@ export function background() {
   return {
     loads: (...document) => inWorker(["loads", document], () => loads(...document)),
     sealedBundle: (task, items, words) => {
-      const direct = () => sealedBundle(task, items, words);
-      return words === undefined ? inWorker(["sealedBundle", [task, [...items]]], direct) : direct();
+      const own = areRatings(items) ? items : [...items];
+      const direct = () => sealedBundle(task, own, words);
+      return words === undefined ? inWorker(["sealedBundle", [task, own]], direct) : direct();
     },
   };
 }

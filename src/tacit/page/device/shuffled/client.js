@@ -13,11 +13,12 @@
 import { debit, nano } from "../answering/ledger.js";
 import { address } from "../documents/hashing.js";
 import * as listModel from "../documents/list_model.js";
-import { CertificateError, RequestError, TacitError } from "../errors.js";
+import { CertificateError, TacitError } from "../errors.js";
 import { Collector } from "../sending/collector.js";
 import { FORGIVEN, isLater, pause } from "../sending/outbox.js";
 import { inAllTabs } from "../store.js";
 import { background } from "./background.js";
+import { checkKind, ownItems } from "./messages/signs.js";
 import { limitsOf, refuseBeyond } from "./policy.js";
 import * as register from "./register.js";
 import { locationOf, Shuffler } from "./shuffler.js";
@@ -32,6 +33,7 @@ import { OneTimeTokens } from "./tokens.js";
 /** @typedef {import("./shuffler.js").Answer} Answer */
 /** @typedef {import("./task.js").ShuffledTask} ShuffledTask */
 /** @typedef {string | number} Item */
+/** @typedef {import("./messages/signs.js").Rating} Rating */
 
 /**
  * `shuffler`, `provider`: their URLs. The origins must be those in a task, and models are downloaded
@@ -113,26 +115,28 @@ export class ShuffledClient {
    * answered by a later call than the one that requests a token: the moment is random, and no epsilon
    * is debited before.
    *
-   * `items`: ids of all items of the user, whatever the task. Call it on a schedule that does not
-   * depend on them. A task is answered once, with the items of that moment, and its bundle cannot be
-   * withdrawn.
+   * `items`: ids of all items of the user, whatever the task. For tasks about star ratings, all ratings
+   * by item id, as in `{ 17: "4" }`. Call it on a schedule that does not depend on them. A task is
+   * answered once, with the items of that moment, and its bundle cannot be withdrawn.
    *
    * Throws `CertificateError` for a task or a register that was forged, or is against the policy, or
-   * a token that was signed with another key, and `BudgetError` if the lifetime limit does not allow the task, both before any draw.
-   * @param {Iterable<Item>} items
+   * a token that was signed with another key, `BudgetError` if the lifetime limit does not allow the
+   * task, and `RequestError` for items where the task is about ratings or the reverse, and for a rating
+   * off its scale, all before any draw.
+   * @param {Iterable<Item> | ReadonlyMap<Item, Rating> | { readonly [item: string]: Rating }} items
    * @returns {Promise<ShuffledOutcome>}
    */
   sync(items) {
-    if (typeof items === "string")
-      throw new RequestError("items must be a collection of item ids, got one string.");
+    const own = ownItems(items);
     return this.#alone(async () => {
       const open = await this.#openTask();
       /** @type {string[]} */
       const notes = [];
       if (open !== null) {
+        checkKind(open.task, own);
         await this.#debited(open.task); // no token for a task that is not allowed
         const signed = await this.#tokens.obtain(open.task, notes);
-        if (signed !== null) await this.#answer(open, items, signed);
+        if (signed !== null) await this.#answer(open, own, signed);
       }
       const outcome = await this.#send();
       return { ...outcome, notes: [...notes, ...outcome.notes] };
@@ -192,7 +196,7 @@ export class ShuffledClient {
 
   /**
    * @param {{ readonly task: ShuffledTask, readonly document: Shuffled["document"] }} open
-   * @param {Iterable<Item>} items
+   * @param {import("./messages/signs.js").OwnItems} items
    * @param {import("../documents/hashing.js").Bytes} signed token of the task
    */
   async #answer({ task, document }, items, signed) {

@@ -11,6 +11,7 @@ import { compare, decimal } from "../documents/decimals.js";
 import { address as addressOf } from "../documents/hashing.js";
 import { isOrigin } from "../documents/origin.js";
 import { LONGEST_UPLOAD } from "../documents/report.js";
+import { parse } from "../documents/scale.js";
 import {
   decoded,
   fieldsInOrder,
@@ -24,6 +25,7 @@ import {
 import { CertificateError, DataError } from "../errors.js";
 import { isModulus, SIGNED_BYTES } from "./blind_tokens.js";
 import { flaw, malformation } from "./certificate.js";
+import { bucketFlaws, FIRST_FORM, starFlaws } from "./round_terms.js";
 
 /** @typedef {import("../documents/hashing.js").Bytes} Bytes */
 /** @typedef {import("./certificate.js").ShuffledCertificate} ShuffledCertificate */
@@ -35,18 +37,24 @@ import { flaw, malformation } from "./certificate.js";
  * `announced`: the round about pairs that follows, null if none does. `first`: address of the task
  * that announced this round, null if it was not announced. `key`: the provider's public key of this
  * task. `closes`: Unix seconds at which the batch is closed. `signer`: modulus of the provider's key
- * for one-time tokens, of which each bundle requires one, null if it requires none. `bundleBytes`:
- * length of every bundle. `requestBytes`: with the signed token.
+ * for one-time tokens, of which each bundle requires one, null if it requires none. `scale`: of a
+ * task about star ratings, whose messages have a sign, null for a task about items alone. `means`: of
+ * the items of a task about signed pairs, in thousandths, null for all others. `bundleBytes`: length of
+ * every bundle. `requestBytes`: with the signed token.
  * @typedef {{ readonly address: string, readonly name: string, readonly provider: string,
  *   readonly shuffler: string, readonly about: string, readonly items: readonly (string | number)[],
  *   readonly certificate: ShuffledCertificate, readonly round: ShuffledRound,
  *   readonly announced: ShuffledRound | null, readonly first: string | null, readonly key: Bytes,
- *   readonly closes: number, readonly signer: Bytes | null, readonly bundleBytes: number,
+ *   readonly closes: number, readonly signer: Bytes | null,
+ *   readonly scale: import("../documents/scale.js").Scale | null,
+ *   readonly means: readonly number[] | null, readonly bundleBytes: number,
  *   readonly requestBytes: number }} ShuffledTask
  */
 
-/** Without and with signed tokens. */
-export const [FORMAT, SIGNED_FORMAT] = ["tacit-shuffled-1", "tacit-shuffled-2"];
+/** Without and with signed tokens, and for star ratings, with or without tokens. */
+export const [FORMAT, SIGNED_FORMAT, STAR_FORMAT] = [
+  ...["tacit-shuffled-1", "tacit-shuffled-2", "tacit-shuffled-3"],
+];
 export const [ITEMS, PAIRS] = ["items", "pairs"];
 export const [SEALED_BYTES, KEY_BYTES] = [53, 32];
 /** Most bytes of a task. */
@@ -55,7 +63,12 @@ const KEYS = [
   ...["format", "name", "provider", "shuffler", "about", "items", "rounds", "first"],
   ...["bundles", "honest", "delta", "replaced", "empty", "key", "closes"],
 ];
-const SIGNED_KEYS = [...KEYS, "signer"];
+/** Keys of each format, in order. @type {ReadonlyMap<unknown, readonly string[]>} */
+const FORMATS = new Map([
+  [FORMAT, KEYS],
+  [SIGNED_FORMAT, [...KEYS, "signer"]],
+  [STAR_FORMAT, [...KEYS, "signer", "scale", "means"]],
+]);
 const MOST_MESSAGES = Math.floor(LONGEST_UPLOAD / SEALED_BYTES);
 const [KEY, MODULUS, EMPTY] = [/^[0-9a-f]{64}$/, /^[0-9a-f]{768}$/, new Uint8Array()];
 const WHAT = "The shuffled task";
@@ -79,11 +92,13 @@ export async function loads(document, address) {
   if (document.length > LONGEST)
     throw new DataError(`${WHAT} of ${document.length} bytes is longer than ${LONGEST}.`);
   const value = parseCanonical(decoded(document, WHAT), WHAT);
-  const hasSigner = typeof value === "object" && value !== null && "signer" in value;
-  const fields = fieldsInOrder(value, WHAT, hasSigner ? SIGNED_KEYS : KEYS);
-  if (fields["format"] !== (hasSigner ? SIGNED_FORMAT : FORMAT))
-    throw new DataError(`The format of a shuffled task must be ${FORMAT} or ${SIGNED_FORMAT}.`);
-  const task = { address, ...taskOf(fields) };
+  const isNamed = typeof value === "object" && value !== null && "format" in value;
+  const keys = isNamed ? FORMATS.get(value.format) : undefined;
+  if (keys === undefined) {
+    const formats = [...FORMATS.keys()].join(", ");
+    throw new DataError(`The format of a shuffled task must be one of ${formats}.`);
+  }
+  const task = { address, ...taskOf(fieldsInOrder(value, WHAT, keys)) };
   const wrong = flaws(task).find(([found]) => found);
   if (wrong) throw new DataError(`${WHAT} is malformed: ${wrong[1]}.`);
   const sentence = flaw(task.certificate);
@@ -96,7 +111,7 @@ export async function loads(document, address) {
  *
  * The round has at most the announced messages, and at least its buckets and its dummies per bucket.
  * Conditions, delta, epsilon and both origins are those of `first`, and both tasks require signed
- * tokens, or neither does.
+ * tokens, or neither does. Both have the same scale, or none.
  * @param {ShuffledTask} task
  * @param {ShuffledTask} first
  * @returns {boolean}
@@ -105,9 +120,10 @@ export function isAnnouncedBy(task, first) {
   const { announced, certificate: before } = first;
   const { round, certificate: claim } = task;
   if (announced === null || task.about !== PAIRS || task.first !== first.address) return false;
-  const conditions = (/** @type {ShuffledTask} */ { provider, shuffler, certificate, signer }) => {
-    const { rounds, bundles, honest, delta } = certificate;
-    return JSON.stringify([provider, shuffler, rounds[0], bundles, honest, delta, signer === null]);
+  const conditions = (/** @type {ShuffledTask} */ { provider, shuffler, ...rest }) => {
+    const { rounds, bundles, honest, delta } = rest.certificate;
+    const terms = [rest.signer === null, rest.scale?.text];
+    return JSON.stringify([provider, shuffler, rounds[0], bundles, honest, delta, ...terms]);
   };
   return (
     conditions(task) === conditions(first) &&
@@ -116,15 +132,6 @@ export function isAnnouncedBy(task, first) {
     round.buckets >= announced.buckets &&
     round.dummies * announced.buckets >= announced.dummies * round.buckets
   );
-}
-
-/**
- * Return the number of pairs of `items` items, and of decoys.
- * @param {number} items
- * @returns {number}
- */
-export function pairsOf(items) {
-  return (items * (items + 1)) / 2;
 }
 
 /** @param {import("../documents/strict.js").Fields} fields */
@@ -142,7 +149,8 @@ function taskOf(fields) {
   const [about, { rounds }] = [text("about"), certificate];
   const none = { buckets: 0, messages: 0, dummies: 0 };
   const round = (about === ITEMS ? rounds[0] : rounds.at(-1)) ?? none;
-  const signer = "signer" in fields ? fields["signer"] : null;
+  const [format, signer, means] = [text("format"), fields["signer"] ?? null, fields["means"] ?? null];
+  const hasSigner = format === SIGNED_FORMAT || signer !== null;
   const bundleBytes = (round.messages + round.dummies) * SEALED_BYTES;
   return {
     ...{ name: text("name"), provider: text("provider"), shuffler: text("shuffler"), about },
@@ -152,8 +160,10 @@ function taskOf(fields) {
     first: fields["first"] === null ? null : text("first"),
     key: listed([fields["key"]], "key", keyOf, WHAT)[0] ?? new Uint8Array(),
     closes: whole(fields, "closes", WHAT),
-    signer: "signer" in fields ? (listed([signer], "signer", modulusOf, WHAT)[0] ?? null) : null,
-    ...{ bundleBytes, requestBytes: bundleBytes + ("signer" in fields ? SIGNED_BYTES : 0) },
+    signer: hasSigner ? (listed([signer], "signer", modulusOf, WHAT)[0] ?? null) : null,
+    scale: format === STAR_FORMAT ? parse(text("scale")) : null,
+    means: means === null ? null : listed(means, "means", integral, WHAT, MOST_ITEMS),
+    ...{ bundleBytes, requestBytes: bundleBytes + (hasSigner ? SIGNED_BYTES : 0) },
   };
 }
 
@@ -190,27 +200,22 @@ function rawOf(hexadecimal) {
  */
 function flaws({ name, provider, shuffler, about, items, certificate, round, first, ...rest }) {
   const [n, rounds] = [items.length, certificate.rounds.length];
+  const [aboutPairs, signed] = [about === PAIRS, rest.scale !== null];
   const characters = name.length > 400 ? Infinity : [...name].length;
   return [
     [!isOrigin(provider) || !isOrigin(shuffler), "provider and shuffler must be origins"],
     [!(characters > 0 && characters <= 200), "its name must have 1 to 200 characters"],
     [provider === shuffler, "the provider and the shuffler must have different origins"],
-    [about !== ITEMS && about !== PAIRS, "it must be about items or pairs"],
+    [about !== ITEMS && !aboutPairs, "it must be about items or pairs"],
     [n === 0, `it must have 1 to ${MOST_ITEMS} items, got 0`],
     [new Set(items.map(String)).size !== n, "an item id occurs twice"],
     [
       new Set(items.map((one) => typeof one)).size > 1,
       "item ids must be all numbers or all strings",
     ],
-    [
-      about === ITEMS && (first !== null || round.buckets <= n),
-      "a round about items is the first one, and has more buckets than items",
-    ],
-    [
-      about === PAIRS && ((first === null) !== (rounds === 1) || round.buckets !== pairsOf(n)),
-      `a round about pairs of ${n} items has ${pairsOf(n)} buckets, and names its first task ` +
-        "exactly if the certificate covers that, too",
-    ],
+    ...bucketFlaws(n, round.buckets, aboutPairs, signed),
+    [(first !== null) !== (aboutPairs && rounds === 2), FIRST_FORM],
+    ...starFlaws(rest.scale, rest.means, n, aboutPairs),
     [rest.requestBytes > LONGEST_UPLOAD, `a bundle must have at most ${MOST_MESSAGES} messages`],
     [rest.closes <= 0, "it must close at a time in Unix seconds"],
   ];

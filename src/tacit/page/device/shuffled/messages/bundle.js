@@ -3,7 +3,7 @@
  *
  * The round `items` has a bucket per item. The round `pairs` has a bucket per pair i < j of the n
  * most frequent items, the *head*, and n buckets (i, i), the *decoys*, which no device has. Items i
- * and j of the head have the bucket j (j + 1) / 2 + i.
+ * and j of the head have the bucket j (j + 1) / 2 + i. For star ratings, see `signs.js`.
  */
 
 import { RequestError } from "../../errors.js";
@@ -61,29 +61,64 @@ export function ownBuckets(task, items) {
  * @returns {number[]}
  */
 export function drawBundle(own, shuffled, words = secretWords()) {
+  checkDistinct(own, shuffled.buckets);
+  return completed(sampled(own, shuffled.messages, words), shuffled, words);
+}
+
+/**
+ * Return a uniform subset of min(`most`, `items.length`) entries, in their order.
+ * @template T
+ * @param {readonly T[]} items
+ * @param {number} most
+ * @param {Words} words
+ * @returns {T[]}
+ */
+export function sampled(items, most, words) {
+  const indices = subset(items.length, most, words);
+  return items.filter((_, index) => indices.has(index));
+}
+
+/**
+ * Return the M + D messages of one device, in random order. `words` is replaced in tests only.
+ *
+ * `chosen`: at most M distinct buckets of the user, all of which are sent. Throws `RequestError` for
+ * others.
+ * @param {readonly number[]} chosen
+ * @param {ShuffledRound} shuffled
+ * @param {Words} [words]
+ * @returns {number[]}
+ */
+export function completed(chosen, shuffled, words = secretWords()) {
   const { buckets, messages, dummies } = shuffled;
-  const isKnown = (/** @type {number} */ bucket) => bucket >= 0 && bucket < buckets;
-  if (new Set(own).size < own.length || !own.every(isKnown)) {
-    throw new RequestError(
-      `own must contain distinct buckets from 0 to ${buckets - 1}; a bucket that is sent twice ` +
-        "costs more than the certificate states.",
-    );
-  }
   // Distinct buckets: the privacy loss of two equal messages exceeds that of two different ones.
-  const indices = subset(own.length, messages, words);
-  const drawn = own.filter((_, index) => indices.has(index));
+  checkDistinct(chosen, buckets);
+  if (chosen.length > messages)
+    throw new RequestError(`chosen must contain at most ${messages} buckets.`);
   // Uniform on all buckets, own ones included. Dummies are the noise of the certificate, whose
   // number does not depend on the profile. Fills hide how many buckets the user has.
-  const total = messages + dummies;
-  while (drawn.length < total) drawn.push(below(buckets, words));
+  const drawn = [...chosen];
+  while (drawn.length < messages + dummies) drawn.push(below(buckets, words));
   return permuted(drawn, words);
+}
+
+/**
+ * @param {readonly number[]} chosen
+ * @param {number} buckets
+ */
+function checkDistinct(chosen, buckets) {
+  const isKnown = (/** @type {number} */ bucket) => bucket >= 0 && bucket < buckets;
+  if (new Set(chosen).size === chosen.length && chosen.every(isKnown)) return;
+  throw new RequestError(
+    `own must contain distinct buckets from 0 to ${buckets - 1}; a bucket that is sent twice costs ` +
+      "more than the certificate states.",
+  );
 }
 
 /**
  * Return a source of words from the operating system, of which none is returned twice.
  * @returns {Words}
  */
-function secretWords() {
+export function secretWords() {
   let block = new BigUint64Array().values();
   return () => {
     for (;;) {

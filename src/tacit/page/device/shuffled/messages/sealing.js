@@ -8,8 +8,9 @@
  */
 
 import { RequestError } from "../../errors.js";
-import { drawBundle, ownBuckets } from "./bundle.js";
 import { SEALED_BYTES } from "../task.js";
+import { drawBundle, ownBuckets } from "./bundle.js";
+import { areRatings, checkKind, signedBundle } from "./signs.js";
 
 /** @typedef {import("../../documents/hashing.js").Bytes} Bytes */
 /** @typedef {import("../task.js").ShuffledTask} ShuffledTask */
@@ -28,14 +29,20 @@ const EMPTY = new Uint8Array();
 
 /**
  * Return the sealed messages of one device to a task, in random order. The length depends on the task
- * alone. Rejects as `seal`.
- * @param {Pick<ShuffledTask, "items" | "about" | "round" | "key" | "address">} task
- * @param {Iterable<string | number>} items ids of the user's items; others are omitted
+ * alone. Rejects as `checkKind`, `signedBundle` and `seal`.
+ * @param {Omit<ShuffledTask, "certificate">} task
+ * @param {import("./signs.js").OwnItems} items ids of the user's items, or ratings by item id for a task
+ *   about star ratings; those that are not in the task are omitted
  * @param {import("../../answering/draw.js").Words} [words] replaced in tests only
  * @returns {Promise<Bytes>}
  */
-export function sealedBundle(task, items, words) {
-  return seal(drawBundle(ownBuckets(task, items), task.round, words), task.key, task.address);
+export async function sealedBundle(task, items, words) {
+  checkKind(task, items);
+  const messages =
+    task.scale !== null && areRatings(items)
+      ? signedBundle(task, task.scale, items, words)
+      : drawBundle(ownBuckets(task, /** @type {Iterable<string | number>} */ (items)), task.round, words);
+  return seal(messages, task.key, task.address);
 }
 
 /**
