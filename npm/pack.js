@@ -3,8 +3,8 @@
  *
  * `tacit-device` contains all modules but those of shuffled tasks, `tacit-device-shuffled` contains
  * these and what they import. Comments and spaces are left out of the modules, and their syntax is
- * shortened; names stay as they are. Comments are left out of the declarations of modules that the
- * index does not export: editors show those of exported declarations, without the types that the
+ * shortened; names stay as they are. Comments are left out of the declarations that the index does not
+ * export: editors show those of exported declarations and of types, without the types that the
  * declaration has. npm, the compiler and esbuild are those of this repository. Nothing is fetched
  * or published.
  */
@@ -22,6 +22,7 @@ const ESBUILD = join(ROOT, "tests/page/node_modules/esbuild/bin/esbuild");
 const COMMENT = /\/\*.*?\*\//gs;
 const TAG = /\n *\* @(?:param|returns|template|type)\b[^@]*?(?=\n *\* @|\n? *\*\/)/gs;
 const TYPEDEF = /\/\*\*((?:(?!\*\/).)*?)@typedef (.*?)\*\/\n/gs;
+const DECLARATION = /\/\*\*(?:(?!\*\/).)*\*\/\n(?=export declare \w+ (\w+))/gs;
 const IMPORTED = /"(\.[^"]+)\.js"/g;
 const PART = "shuffled";
 
@@ -44,12 +45,13 @@ function fill(folder, part) {
   const needed = reached(folder, index);
   if (part === PART) for (const name of reached(folder, modules)) needed.add(name);
   const exported = new Set(imported(folder, index));
+  const names = new Set(uncommented(join(folder, index)).match(/\w+/g));
   for (const name of globSync("**/*.{js,d.ts}", { cwd: folder })) {
     const path = join(folder, name);
     const isTyped = name.endsWith(".d.ts");
     if (!needed.has(name) && (isTyped || part === PART)) rmSync(path);
     else if (isTyped)
-      writeFileSync(path, name === index || exported.has(name) ? documented(path) : uncommented(path));
+      writeFileSync(path, name === index || exported.has(name) ? documented(path, names) : uncommented(path));
   }
   const all = globSync("**/*.js", { cwd: folder }).map((name) => join(folder, name));
   const same = ["--format=esm", "--target=esnext", `--outbase=${folder}`, `--outdir=${folder}`];
@@ -103,11 +105,12 @@ function pack(into, part) {
 }
 
 /**
- * Return a declaration file with the comments of types at their declarations, and without tags that
- * say nothing but a type.
+ * Return a declaration file with the comments of types at their declarations, without tags that say
+ * nothing but a type, and without comments of declarations that have none of these names.
  * @param {string} path
+ * @param {ReadonlySet<string>} names
  */
-function documented(path) {
+function documented(path, names) {
   const text = readFileSync(path, "utf8");
   /** @type {Map<string, string>} */
   const comments = new Map();
@@ -120,7 +123,8 @@ function documented(path) {
   const placed = bare.replace(/^export type (\w+)/gm, (line, name) =>
     comments.has(name) ? `/** ${comments.get(name)} */\n${line}` : line,
   );
-  const said = placed.replace(TAG, (tag) => (/@\w+\s+\S+\s+\S/.test(untyped(tag)) ? tag : ""));
+  const shown = placed.replace(DECLARATION, (said, name) => (names.has(name) ? said : ""));
+  const said = shown.replace(TAG, (tag) => (/@\w+\s+\S+\s+\S/.test(untyped(tag)) ? tag : ""));
   return said.replace(/ *\/\*\*[\s*]*\*\/\n/g, "");
 }
 
