@@ -6,8 +6,10 @@ import { test } from "node:test";
 import { nano } from "../../src/tacit/page/device/answering/ledger.js";
 import { Client } from "../../src/tacit/page/device/client.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
+import * as listModel from "../../src/tacit/page/device/documents/list_model.js";
 import { BudgetError, CertificateError, RequestError } from "../../src/tacit/page/device/errors.js";
 import { exported } from "../../src/tacit/page/device/export.js";
+import { ListProfile } from "../../src/tacit/page/device/recommending/list_profile.js";
 import { DIRECT } from "../../src/tacit/page/device/shuffled/background.js";
 import { ShuffledClient } from "../../src/tacit/page/device/shuffled/client.js";
 import { BEGIN } from "../../src/tacit/page/device/shuffled/register.js";
@@ -35,6 +37,12 @@ const MODEL = Buffer.from(
   JSON.parse(readFileSync(new URL("../vectors/lists.json", import.meta.url), "utf8"))[0].model,
   "base64",
 );
+
+/** Of a rating model. @type {{ model: string, ratings: [string | number, number][],
+ *   recommended: [string | number, number][] }} */
+const PROFILE = JSON.parse(
+  readFileSync(new URL("../vectors/profiles.json", import.meta.url), "utf8"),
+)[0];
 
 /** @typedef {Response | "cut"} Said */
 /** @typedef {import("../../src/tacit/page/device/shuffled/client.js").ShuffledOutcome} ShuffledOutcome */
@@ -362,6 +370,37 @@ test("ratings are those of the call, whatever the page changes while it runs", a
   const outcome = device(network).sync(ratings);
   ratings.set(100, 9);
   assert.equal((await outcome).stored, 1);
+});
+
+test("lists are computed from items, and from ratings by item id", async () => {
+  const network = await new Network().open(FIRST);
+  const client = device(network);
+  assert.deepEqual(await client.recommend([0, "b"], 3), []);
+  await network.close(FIRST);
+  network.newest = await address(new Uint8Array(MODEL));
+  const model = listModel.fromBytes(new Uint8Array(MODEL));
+  const best = new ListProfile(model, [0, "b"]).recommend(3);
+  assert.equal(best.length, 3);
+  const ratings = new Map(/** @type {[string | number, number][]} */ ([[0, 5], ["b", 1]]));
+  for (const items of [[0, "b"], new Set([0, "b"]), { 0: "5", b: 1 }, ratings])
+    assert.deepEqual(await client.recommend(items, 3), best);
+  await assert.rejects(client.recommend(["unknown"]), RequestError);
+  await assert.rejects(client.recommend([0], 1.5), RequestError);
+});
+
+test("a rating model recommends from ratings alone, as in Python", async () => {
+  const network = await new Network().open(STAR);
+  await network.close(STAR);
+  network.model = Buffer.from(PROFILE.model, "base64");
+  network.newest = await address(new Uint8Array(network.model));
+  const client = device(network);
+  for (const ratings of [new Map(PROFILE.ratings), Object.fromEntries(PROFILE.ratings)]) {
+    const best = await client.recommend(ratings, PROFILE.recommended.length);
+    assert.deepEqual(best.map(({ item }) => item), PROFILE.recommended.map(([item]) => item));
+    best.forEach(({ score }, k) => assert(Math.abs(score - (PROFILE.recommended[k]?.[1] ?? NaN)) < 1e-9));
+  }
+  await assert.rejects(client.recommend([0, "b"]), /pass ratings by item id/);
+  await assert.rejects(client.recommend({ 0: "4.5" }), /not on the scale 1:5:1/);
 });
 
 test("URLs and policies that are invalid", async () => {

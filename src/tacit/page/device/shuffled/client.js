@@ -5,20 +5,25 @@
  *     const [store, shuffler] = [await openStore(), "https://shuffler.example"];
  *     const me = new ShuffledClient({ store, shuffler, provider, policy, lifetime: "8" });
  *     await me.sync([17, 42]);
+ *     console.log(await me.recommend([17, 42], 5));
  *
  * One transaction contains the debit and the bytes of the bundle: after a crash before it nothing
  * was drawn, and after it the same bytes are sent as often as necessary.
  */
 
 import { debit, nano } from "../answering/ledger.js";
-import { address } from "../documents/hashing.js";
-import * as listModel from "../documents/list_model.js";
-import { CertificateError, TacitError } from "../errors.js";
+import { whole } from "../arguments.js";
+import { levelOf } from "../documents/scale.js";
+import { CertificateError, RequestError, TacitError } from "../errors.js";
+import { ListProfile } from "../recommending/list_profile.js";
+import { Profile } from "../recommending/profile.js";
+import { newestModel } from "../recommending/published_model.js";
+import { isList } from "../recommending/recommend.js";
 import { Collector } from "../sending/collector.js";
 import { FORGIVEN, isLater, pause } from "../sending/outbox.js";
 import { inAllTabs } from "../store.js";
 import { background } from "./background.js";
-import { checkKind, ownItems } from "./messages/signs.js";
+import { areRatings, checkKind, ownItems } from "./messages/signs.js";
 import { limitsOf, refuseBeyond } from "./policy.js";
 import * as register from "./register.js";
 import { locationOf, Shuffler } from "./shuffler.js";
@@ -26,6 +31,7 @@ import * as shuffledTask from "./task.js";
 import { OneTimeTokens } from "./tokens.js";
 
 /** @typedef {import("../answering/ledger.js").Ledger} Ledger */
+/** @typedef {import("../documents/item_model.js").ItemModel} ItemModel */
 /** @typedef {import("../documents/list_model.js").ListModel} ListModel */
 /** @typedef {import("../store.js").KnownShuffler} KnownShuffler */
 /** @typedef {import("../store.js").Shuffled} Shuffled */
@@ -33,7 +39,11 @@ import { OneTimeTokens } from "./tokens.js";
 /** @typedef {import("./shuffler.js").Answer} Answer */
 /** @typedef {import("./task.js").ShuffledTask} ShuffledTask */
 /** @typedef {string | number} Item */
-/** @typedef {import("./messages/signs.js").Rating} Rating */
+/** @typedef {string | number} Rating */
+/**
+ * The ids of a user's items, or ratings by item id.
+ * @typedef {Iterable<Item> | ReadonlyMap<Item, Rating> | { readonly [item: string]: Rating }} OwnItems
+ */
 
 /**
  * `shuffler`, `provider`: their URLs. The origins must be those in a task, and models are downloaded
@@ -123,7 +133,7 @@ export class ShuffledClient {
    * a token that was signed with another key, `BudgetError` if the lifetime limit does not allow the
    * task, and `RequestError` for items where the task is about ratings or the reverse, and for a rating
    * off its scale, all before any draw.
-   * @param {Iterable<Item> | ReadonlyMap<Item, Rating> | { readonly [item: string]: Rating }} items
+   * @param {OwnItems} items
    * @returns {Promise<ShuffledOutcome>}
    */
   sync(items) {
@@ -144,20 +154,45 @@ export class ShuffledClient {
   }
 
   /**
-   * Fetch the list model of the last batch that was released, null if none is published. The best
-   * items are `new ListProfile(model, items).recommend(n)`. Throws `CertificateError` if the bytes do
-   * not match the address, and `DataError` if the model is malformed.
-   * @returns {Promise<ListModel | null>}
+   * Fetch the model of the last batch that was released, null if none is published: a list model, or
+   * after star ratings an item model. Throws `CertificateError` if the bytes do not match the address,
+   * and `DataError` if the model is malformed.
+   * @returns {Promise<ItemModel | ListModel | null>}
    */
   fetchModel() {
     return this.#alone(async () => {
       const released = (await this.#register())?.released.get(this.#provider);
-      const newest = released === undefined ? null : await this.#models.newestModel(released);
-      if (newest === null) return null;
-      const bytes = await this.#models.model(newest);
-      if ((await address(bytes)) === newest) return listModel.fromBytes(bytes);
-      throw new CertificateError("The list model was changed in transit and cannot be used.");
+      return released === undefined ? null : newestModel(this.#models, released);
     });
+  }
+
+  /**
+   * Return the n best items outside of `items`, best first, by the model that `fetchModel` returns,
+   * empty without one. `score` is for ranking only under a list model, and a predicted rating under an
+   * item model.
+   *
+   * `items`: as in `sync`, and ratings by item id for an item model. They stay on the device. Throws
+   * `RequestError` for items without ratings under an item model, for a rating off its scale, and
+   * without an item that the model has.
+   * @param {OwnItems} items
+   * @param {number} [n]
+   * @returns {Promise<{ item: Item, score: number }[]>}
+   */
+  async recommend(items, n = 10) {
+    whole("n", n, 0);
+    const own = ownItems(items);
+    const model = await this.fetchModel();
+    if (model === null) return [];
+    if (isList(model)) {
+      return new ListProfile(model, areRatings(own) ? own.keys() : own).recommend(n);
+    }
+    if (!areRatings(own))
+      throw new RequestError('The model predicts ratings; pass ratings by item id, as { 17: "4" }.');
+    const { values } = model.scale;
+    const ratings = Array.from(own, ([item, rating]) => {
+      return /** @type {const} */ ([item, values[levelOf(model.scale, rating)] ?? NaN]);
+    });
+    return new Profile(model, new Map(ratings)).recommend(n);
   }
 
   /** Return the provider's verified open task, null without one that is to be answered. */

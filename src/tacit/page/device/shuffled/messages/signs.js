@@ -38,7 +38,7 @@ export const PRIOR = 5;
 /**
  * Return a copy of a user's items: ids, or for a `Map` and a plain object ratings by item id. Throws
  * `RequestError` for another value.
- * @param {Iterable<Item> | ReadonlyMap<Item, Rating> | { readonly [item: string]: Rating }} items
+ * @param {import("../client.js").OwnItems} items
  * @returns {Item[] | Map<Item, Rating>}
  */
 export function ownItems(items) {
