@@ -27,8 +27,8 @@ const COST = nano(JSON.parse(FIRST).replaced);
 const STARS = JSON.parse(
   readFileSync(new URL("../vectors/shuffled_stars.json", import.meta.url), "utf8"),
 );
-/** About star ratings: items with an announced round, and pairs. */
-const [STAR = "", , , STAR_PAIRS = ""] = STARS.tasks.map(({ task }) => task);
+/** About star ratings: items with an announced round, without and with a signer, and pairs. */
+const [STAR = "", SIGNED_STAR = "", , STAR_PAIRS = ""] = STARS.tasks.map(({ task }) => task);
 const STAR_COST = nano(JSON.parse(STAR).replaced);
 const RATINGS = new Map(/** @type {[string | number, string | number][]} */ ([
   [100, 5], ["101", "1"], [103, "2.0"], [999, "off every scale"],
@@ -351,6 +351,15 @@ test("items of the other kind, and ratings off the scale, are refused and nothin
     });
     assert.deepEqual([await spent(client), network.bundles], [0n, []]);
   }
+});
+
+test("no token is requested for items of the other kind", async () => {
+  const [network, store] = [await new Network().open(SIGNED_STAR), new Memory()];
+  const client = device(network, store);
+  await assert.rejects(client.sync([100]), /pass ratings by item id/);
+  assert.deepEqual((await store.read()).tokens, []);
+  assert.equal((await client.sync(RATINGS)).stored, 0);
+  assert.equal((await store.read()).tokens.length, 1);
 });
 
 test("a failure during the draws of signs debits nothing", async () => {

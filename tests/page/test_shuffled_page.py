@@ -12,11 +12,13 @@ import pytest
 from list_models import drawn
 from playwright.sync_api import Browser, Page
 from processes import free_port
-from shuffled_tasks import item_task
+from shuffled_tasks import item_task, star_task
 from shuffling import Clock, registered, served_task, wait_until
 
 import tacit
+from tacit import fit, item_model, synthetic
 from tacit.device.list_profile import ListProfile
+from tacit.device.profile import Profile
 from tacit.shuffler.batch_files import messages_of
 from tacit.shuffler.task_key import TaskKey
 
@@ -57,11 +59,12 @@ def site(tmp_path):
 
 
 @pytest.fixture
-def world(tmp_path, site):
+def world(tmp_path, site, request):
     """A task of the site, its clock, and a shuffler on another port, which is another origin."""
     clock, folder = Clock(), tmp_path / "shuffler"
     shuffler = f"http://127.0.0.1:{free_port()}"
-    task = item_task(key=KEY.public, provider=site[1], shuffler=shuffler)
+    made = getattr(request, "param", item_task)
+    task = made(key=KEY.public, provider=site[1], shuffler=shuffler)
     with served_task(folder, task, PEOPLE, clock):
         yield task, clock, folder / f"{task.address}.batch"
 
@@ -87,9 +90,9 @@ def publish(folder: Path, task, document: bytes) -> None:
         path.write_bytes(content)
 
 
-def test_from_an_open_task_to_a_list(browser, site, world):
+def answered(browser, world, own):
+    """Counts of all people, each of whom has these items or ratings, by bucket."""
     task, clock, batch = world
-    own = list(task.items[:3])
     for person in range(PEOPLE):
         page = opened(browser, task, clock, person)
         workers = []
@@ -104,7 +107,13 @@ def test_from_an_open_task_to_a_list(browser, site, world):
     counts = KEY.open(messages, task.address, task.round.buckets)
     assert (counts.repeated, counts.invalid) == (0, 0)
     assert counts.counts.sum() == PEOPLE * (task.round.messages + task.round.dummies)
-    assert counts.counts[:3].min() >= PEOPLE  # all three are among the M of everybody
+    return counts.counts
+
+
+def test_from_an_open_task_to_a_list(browser, site, world):
+    task, clock, _ = world
+    own = list(task.items[:3])
+    assert answered(browser, world, own)[:3].min() >= PEOPLE  # all are among the M of everybody
     model = drawn(len(task.items), 0, 2).model
     publish(site[0], task, model.to_bytes())
     page = opened(browser, task, clock, 0)
@@ -115,6 +124,23 @@ def test_from_an_open_task_to_a_list(browser, site, world):
     )
     page.context.close()
     assert [tuple(one) for one in best] == ListProfile(model, own).recommend(3)
+
+
+@pytest.mark.parametrize("world", [star_task], indirect=True, ids=["stars"])
+def test_from_star_ratings_to_predicted_ratings(browser, site, world):
+    """The least and the greatest rating have a certain sign."""
+    task, clock, _ = world
+    counts = answered(browser, world, {"100": "5", "101": 1, "102": "5.0", "unknown": "9"})
+    assert counts[[8, 1, 10]].min() >= PEOPLE
+    model = item_model(fit("bias", synthetic(n_users=40, n_items=60, n_ratings=900, rng=5)))
+    publish(site[0], task, model.to_bytes())
+    page = opened(browser, task, clock, 0)
+    ratings = "new Map([[1, 4], ['2', '1'], [5, 5]])"
+    best = page.evaluate(f"device.recommend({ratings}, 4)")
+    page.context.close()
+    expected = Profile(model, {1: 4.0, 2: 1.0, 5: 5.0}).recommend(4)
+    assert [each["item"] for each in best] == [item for item, _ in expected]
+    assert [each["score"] for each in best] == pytest.approx([score for _, score in expected])
 
 
 def test_a_bundle_is_in_the_store_before_it_is_sent_and_after_a_reload(browser, site, world):

@@ -55,9 +55,10 @@ def _forged() -> Iterator[str]:
 
 def announced() -> list[dict[str, Any]]:
     """Second tasks, and whether the certificate of the first one covers them."""
-    first = star_task()
-    other = star_task(scale=RatingScale.parse("0:5:1"))
+    first, scale = star_task(), RatingScale.parse("0:5:1")
+    other = star_task(scale=scale)
     pairs = [(first, pair_task(first)), (other, pair_task(first)), (first, pair_task(other))]
+    pairs.append((first, pair_task(first, scale=scale)))
     return [
         {
             "first": before.document.decode(),
