@@ -1,13 +1,16 @@
 """The compiler: nearest integers where they hold, the least mixing where they do not."""
 
 import random
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 
+from tacit.channels import compile_channel
 from tacit.channels.certificate import exp_lower
 from tacit.channels.compiler import compile_weights, public_numbers
+from tacit.channels.randomized_response import RandomizedResponse
 from tacit.errors import RequestError
 
 
@@ -67,3 +70,19 @@ def test_too_short_a_word_is_refused():
 def test_public_numbers_have_six_decimals_and_zero_no_sign():
     assert public_numbers([Fraction(0), Fraction(100, 3)])[1] == Decimal("33.333333")
     assert str(public_numbers([Decimal("-1e-9"), Decimal(1)])[0]) == "0"
+
+
+def test_a_table_is_computed_once_for_settings_of_a_built_in_channel_alone(monkeypatch):
+    """Equality of a plug-in's settings is its own: two of them may have different tables."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Plugged(RandomizedResponse):
+        epsilon: str = field(compare=False)
+
+    monkeypatch.setattr("tacit.channels.settings_of", lambda name: Plugged)
+    one, other = (compile_channel("plugged", epsilon=each, scale="1:5:1") for each in "12")
+    assert (one.epsilon, other.epsilon) == ("1", "2")
+    assert one.weights != other.weights
+    monkeypatch.undo()
+    first, again = (compile_channel("duchi", epsilon="1", scale="1:5:1") for _ in range(2))
+    assert first is again

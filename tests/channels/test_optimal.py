@@ -39,6 +39,15 @@ def test_variance_explained_under_a_star_prior(epsilon, share):
     assert explained(channel, SHARES) == pytest.approx(share, abs=0.001)
 
 
+@pytest.mark.parametrize("setting", [{"prior": SHARES}, {"thetas": (2.0, 4.0)}])
+def test_a_setting_may_be_a_list(setting):
+    listed = {name: list(values) for name, values in setting.items()}
+    tables = [
+        compile_channel("optimal", epsilon="1", scale=STARS, **each) for each in (setting, listed)
+    ]
+    assert tables[0] == tables[1]
+
+
 @pytest.mark.parametrize("objective", ["variance", "information"])
 def test_random_private_tables_are_no_better(objective):
     chance, best = (

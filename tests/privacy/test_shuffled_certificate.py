@@ -24,6 +24,10 @@ def test_computed_epsilons_are_proved(certificate):
     assert float(certificate.empty) < float(certificate.replaced) <= 2.001
 
 
+def test_rounds_may_be_a_list(certificate):
+    replace(certificate, rounds=list(certificate.rounds)).verify()
+
+
 def fewer_dummies(certificate: ShuffledCertificate) -> ShuffledCertificate:
     rounds = [replace(one, dummies=one.dummies * 4 // 5) for one in certificate.rounds]
     return replace(certificate, rounds=tuple(rounds))

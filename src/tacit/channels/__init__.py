@@ -121,17 +121,23 @@ def compile_channel(
     unknown = sorted(set(settings) - set(member.__dataclass_fields__))
     if unknown:
         raise RequestError(f"The channel {name} has no setting {', '.join(unknown)}; leave it out.")
-    return _certified(member(epsilon=_text(epsilon), scale=grid, **settings))
+    mechanism = member(epsilon=_text(epsilon), scale=grid, **settings)
+    # A setting may be a list, which has no hash, and equality of a plug-in's settings is its own.
+    is_plain = name in _BUILT_IN and all(isinstance(each, str | int) for each in settings.values())
+    return _known_table(mechanism) if is_plain else _certified(mechanism)
 
 
-@lru_cache(maxsize=64)
 def _certified(mechanism: "AbstractMechanism") -> "Channel":
-    """Return the certified table. Cached: a comparison needs it for every model and seed."""
+    """Return the table of a mechanism. Raises `CertificateError` if the verifier rejects it."""
     from tacit.channels.certificate import certify
 
     channel = mechanism.table()
     certify(channel)
     return channel
+
+
+_known_table = lru_cache(maxsize=64)(_certified)
+"""The same for settings that are known: a comparison needs a table for every model and seed."""
 
 
 def _text(epsilon: str | float) -> str:

@@ -119,7 +119,10 @@ def tight_guarantee(
 
     It is at most that at delta = 0, and not checked in integers.
     """
-    figures = [(_tight_epsilon(channel, slots, cap, float(delta)), channel) for channel in channels]
+    figures = [
+        (_tight_epsilon(channel.likelihood, slots, cap, float(delta)), channel)
+        for channel in channels
+    ]
     most = Decimal(0)
     for figure, channel in figures:
         if figure is None:
@@ -131,9 +134,11 @@ def tight_guarantee(
 
 
 @lru_cache(maxsize=256)
-def _tight_epsilon(channel: Channel, slots: int, cap: int, delta: float) -> float | None:
+def _tight_epsilon(
+    table: tuple[tuple[float, ...], ...], slots: int, cap: int, delta: float
+) -> float | None:
     """Return `tight_epsilon` of a table. Cached: the terms of a plan are needed many times."""
-    return tight_epsilon(channel.likelihood, slots=slots, cap=cap, delta=delta)
+    return tight_epsilon(table, slots=slots, cap=cap, delta=delta)
 
 
 def _slot_loss(channel: Channel, capped: bool) -> Decimal:

@@ -112,7 +112,7 @@ class ShuffledCertificate:
             ("empty", self.empty),
         )
         for neighbour, epsilon in claims:
-            bound = _bound(self.rounds, self.devices, float(epsilon), neighbour)
+            bound = _bound(tuple(self.rounds), self.devices, float(epsilon), neighbour)
             if bound > float(self.delta):
                 return (
                     f"Epsilon {epsilon} ({neighbour}) holds at delta {bound:.2g}, above "

@@ -52,9 +52,8 @@ import { bucketFlaws, FIRST_FORM, starFlaws } from "./round_terms.js";
  */
 
 /** Without and with signed tokens, and for star ratings, with or without tokens. */
-export const [FORMAT, SIGNED_FORMAT, STAR_FORMAT] = [
-  ...["tacit-shuffled-1", "tacit-shuffled-2", "tacit-shuffled-3"],
-];
+export const [FORMAT, SIGNED_FORMAT] = ["tacit-shuffled-1", "tacit-shuffled-2"];
+export const STAR_FORMAT = "tacit-shuffled-3";
 export const [ITEMS, PAIRS] = ["items", "pairs"];
 export const [SEALED_BYTES, KEY_BYTES] = [53, 32];
 /** Most bytes of a task. */
