@@ -21,7 +21,7 @@ from tacit.labels.label import of_task
 from tacit.wire.report import Report, block_key, block_report_id
 from tacit.wire.report import person as pseudonym
 from tacit.wire.tasks.blocks import WORD
-from tacit.wire.tasks.task import DAY
+from tacit.wire.tasks.terms import DAY
 
 PROVIDER = "https://films.example"
 

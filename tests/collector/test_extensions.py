@@ -15,7 +15,7 @@ from tacit.errors import CertificateError, RequestError
 from tacit.learners import fit
 from tacit.models import item_model
 from tacit.wire.tasks.loading import loads
-from tacit.wire.tasks.task import DAY
+from tacit.wire.tasks.terms import DAY
 
 
 @pytest.fixture

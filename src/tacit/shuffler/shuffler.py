@@ -27,7 +27,7 @@ from tacit.shuffler.batch_files import BatchFiles, RegisterFile
 from tacit.shuffler.held_bundles import HeldBundles, deleted_tasks, row_of
 from tacit.wire.shuffled.register import Register
 from tacit.wire.shuffled.task import ShuffledTask, loads
-from tacit.wire.tasks.task import DAY
+from tacit.wire.tasks.terms import DAY
 
 log = logging.getLogger(__name__)
 

@@ -56,7 +56,7 @@ def extend_task(
 
 def _open_from(parent: "Task", open_after: int | None) -> int | None:
     """Return the epoch in which devices report the new items, None under the plan rated."""
-    from tacit.wire.tasks.task import DAY
+    from tacit.wire.tasks.terms import DAY
 
     if parent.growth is None:
         if open_after is not None and not parent.hides_presence:
@@ -118,7 +118,7 @@ def growth(
 
 def _renewals(renew: str | None, epoch: int) -> tuple[int, ...]:
     """Return the first epochs that begin these days after the start or later."""
-    from tacit.wire.tasks.task import DAY
+    from tacit.wire.tasks.terms import DAY
 
     days = () if renew is None else options.numbers(renew, int, "--renew 365,730")
     return tuple(-(-each * DAY // epoch) for each in days)

@@ -11,7 +11,8 @@ from tacit.collector.storage.published_models import PublishedModels
 from tacit.collector.storage.store import Held, Inspector
 from tacit.errors import TacitError
 from tacit.wire.tasks.loading import loads
-from tacit.wire.tasks.task import DAY, Task
+from tacit.wire.tasks.task import Task
+from tacit.wire.tasks.terms import DAY
 
 
 @dataclass(frozen=True)

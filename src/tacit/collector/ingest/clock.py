@@ -14,7 +14,8 @@ from tacit.collector.storage.store import ReportStore
 from tacit.errors import TacitError
 from tacit.wire.strict import ENDS
 from tacit.wire.tasks.loading import loads
-from tacit.wire.tasks.task import DAY, Task
+from tacit.wire.tasks.task import Task
+from tacit.wire.tasks.terms import DAY
 
 log = logging.getLogger(__name__)
 

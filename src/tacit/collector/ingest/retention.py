@@ -9,7 +9,8 @@ from tacit.collector.ingest.clock import TrustedClock
 from tacit.collector.ingest.validation import ReportValidator
 from tacit.collector.ingest.writer import Writer
 from tacit.collector.storage.store import ReportStore
-from tacit.wire.tasks.task import DAY, Task
+from tacit.wire.tasks.task import Task
+from tacit.wire.tasks.terms import DAY
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 from tacit.errors import DataError, RequestError
 from tacit.wire import strict
-from tacit.wire.tasks.task import DAY, Task
+from tacit.wire.tasks.task import Task
+from tacit.wire.tasks.terms import DAY
 
 # Epochs of tasks, as used by limits.
 

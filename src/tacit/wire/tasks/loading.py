@@ -20,15 +20,8 @@ from tacit.wire.tasks.catalogue import (
     titles_of,
 )
 from tacit.wire.tasks.moves import Move, is_move, load_move
-from tacit.wire.tasks.task import (
-    EXTENDABLE,
-    FORMATS,
-    MOST_CHANNELS,
-    PART_NAMES,
-    PROVIDER_KEY,
-    UNCOVERED,
-    Task,
-)
+from tacit.wire.tasks.task import EXTENDABLE, FORMATS, PROVIDER_KEY, UNCOVERED, Task
+from tacit.wire.tasks.terms import MOST_CHANNELS, PART_NAMES
 
 LONGEST = 1 << 24
 """Most bytes of a task."""

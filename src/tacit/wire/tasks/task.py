@@ -6,7 +6,7 @@ another catalogue, title or table than everybody else.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,12 +14,9 @@ from typing import Any
 from tacit.channels.table import Channel
 from tacit.channels.thresholds import hash_id, pair_key
 from tacit.errors import CertificateError, RequestError
-from tacit.privacy.guarantee import PARTS
 from tacit.scale import RatingScale
 from tacit.wire import channel as wire_channel
 from tacit.wire import strict
-from tacit.wire.origin import FORM, is_origin
-from tacit.wire.strict import ENDS
 from tacit.wire.tasks.blocks import ASK, Growth
 from tacit.wire.tasks.catalogue import (
     MOST_EXTENSIONS,
@@ -30,6 +27,16 @@ from tacit.wire.tasks.catalogue import (
     catalogue_flaws,
 )
 from tacit.wire.tasks.moves import Move, move_flaws
+from tacit.wire.tasks.terms import (
+    DAY,
+    Flaws,
+    channel_flaws,
+    name_flaws,
+    plan_flaws,
+    slots_of,
+    time_flaws,
+    uncovered_flaws,
+)
 
 _REST = (
     "scale", "plan", "items", "titles", "channels",
@@ -48,11 +55,6 @@ EXTENDABLE = "extendable"
 PROVIDER_KEY = "provider_key"
 UNCOVERED = "uncovered"
 """Last key, omitted if its list is empty."""
-MOST_CELLS, MOST_CHANNELS = 4096, 16
-DAY = 86_400
-
-PART_NAMES = tuple(PARTS.values())
-_SAMPLE = re.compile(r"sample:([1-9][0-9]{0,3})")
 _ADDRESS = re.compile(r"[0-9a-f]{64}")
 
 
@@ -197,8 +199,7 @@ class Task:
     @property
     def slots(self) -> int | None:
         """K of "sample:K"; None for another plan."""
-        match = _SAMPLE.fullmatch(self.plan)
-        return int(match[1]) if match else None
+        return slots_of(self.plan)
 
     @property
     def hides_presence(self) -> bool:
@@ -309,71 +310,19 @@ class Task:
             )
         return max(fit, key=lambda channel: strict.number(channel.epsilon))
 
-    def _flaws(self) -> Iterator[tuple[bool, str]]:
-        times = (self.start, self.epoch_seconds, self.window, self.retention_days)
-        yield any(abs(time) >= ENDS for time in times), "times must be below 2^53 in magnitude"
-        slotted = self.plan == "catalogue" or self.slots is not None
-        yield from (
-            (
-                not 0 < len(self.name) <= 200,
-                f"its name must have 1 to 200 characters, got {len(self.name)}",
-            ),
-            (
-                self.provider is not None and not is_origin(self.provider),
-                f"the provider '{(self.provider or '')[:60]}' is not an origin; write {FORM}",
-            ),
-            (
-                self.plan != "rated" and not slotted,
-                f"the plan must be rated, catalogue or sample:K, got '{self.plan[:40]}'",
-            ),
-            (
-                self.scale.has_one_level and not self.hides_presence,
-                "for implicit feedback, the plan rated would protect nothing; use catalogue or "
-                "sample:K",
-            ),
-            *catalogue_flaws(self.items, self.titles),
-            (
-                self.cells > MOST_CELLS,
-                f"a report must have at most {MOST_CELLS} cells, got {self.cells}",
-            ),
-            (
-                not 0 < len(self.channels) <= MOST_CHANNELS,
-                f"it must have 1 to {MOST_CHANNELS} channels",
-            ),
-            (len(self.mechanisms) != len(self.channels), "a channel occurs twice"),
-            (
-                any(c.levels != self.scale.levels for c in self.channels),
-                "the levels of a channel differ from those of the scale",
-            ),
-            (
-                any(c.missing != self.hides_presence for c in self.channels),
-                "the plans catalogue and sample:K require channels with missing, and the plan "
-                "rated requires channels without it",
-            ),
-            (
-                not 0 < self.epoch_seconds <= 366 * DAY,
-                f"an epoch must last 1 s to 366 days, got {self.epoch_seconds} s",
-            ),
-            (
-                not 0 <= self.window <= 1000,
-                f"the window must be 0 to 1000 epochs, got {self.window}",
-            ),
-            (
-                self.retention_days * DAY < self.window * self.epoch_seconds,
-                f"a retention of {self.retention_days} days is shorter than the window for late "
-                "reports",
-            ),
-            (
-                self.uncovered != tuple(part for part in PART_NAMES if part in self.uncovered),
-                f"uncovered must list some of {', '.join(PART_NAMES)}, in this order and each once",
-            ),
-        )
+    def _flaws(self) -> Flaws:
+        yield from name_flaws(self.name, self.provider)
+        yield from plan_flaws(self.plan, self.scale, self.cells)
+        yield from catalogue_flaws(self.items, self.titles)
+        yield from channel_flaws(self.channels, self.scale, self.plan)
+        yield from time_flaws(self.start, self.epoch_seconds, self.window, self.retention_days)
+        yield from uncovered_flaws(self.uncovered)
         if self.growth is not None:
             yield from self._flaws_of_growth(self.growth)
         yield from move_flaws(self.provider, self.provider_key, self.moves)
         yield from self._flaws_of_extension()
 
-    def _flaws_of_growth(self, growth: Growth) -> Iterator[tuple[bool, str]]:
+    def _flaws_of_growth(self, growth: Growth) -> Flaws:
         yield (
             not self.hides_presence or self.provider is None,
             "a task that can be extended block by block must have a plan over slots and a provider",
@@ -381,7 +330,7 @@ class Task:
         yield growth.blocks[-1].end != len(self.items), "its blocks must contain all items"
         yield from growth.flaws(self.slots)
 
-    def _flaws_of_extension(self) -> Iterator[tuple[bool, str]]:
+    def _flaws_of_extension(self) -> Flaws:
         if self.lineage is None:
             return
         is_extension = self._last_move(self.lineage) is None
