@@ -28,7 +28,7 @@ from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.mf import as_fitted
 from tacit.models.least_squares.nuclear_norm import SoftImpute
-from tacit.models.least_squares.ridge import held_out, squared_error
+from tacit.models.least_squares.ridge import held_out, mean_square
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -100,7 +100,7 @@ class Completion:
         least, worse, lower_bound = np.inf, 0, shrinkage * LEAST
         while worse < PATIENCE and shrinkage > lower_bound:
             problem.solve(shrinkage, LOOSE)
-            error = squared_error(problem.factors, test)
+            error = mean_square(problem.factors.predict(test) - test.values)
             worse = 0 if error < least else worse + 1
             if error < least:
                 chosen, least = shrinkage, error

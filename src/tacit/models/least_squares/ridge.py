@@ -3,13 +3,23 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import RequestError
 from tacit.models.evidence.evidence import Evidence
+from tacit.models.evidence.slot_reports import decode
 from tacit.models.least_squares.half_steps import Factors
 
 RIDGES = (3.0, 6.0, 12.0, 25.0, 50.0, 100.0, 200.0)
 HELD_OUT = 0.1
+STANDARD_ERRORS = 2.0
+"""Significance at which the error on debiased reports excludes a ridge.
+
+On synthetic users of four shapes, four channels and epsilon .5 to 3, the chosen ridge has an RMSE
+.0076 above that of the best one. With 0 it is .0089, with 3 .0090, from reports alone .0099.
+"""
+
+Floats = NDArray[np.float32]
 
 
 def at_best_ridge(
@@ -25,14 +35,36 @@ def at_best_ridge(
 
 
 def choose_ridge(data: Evidence, fit: Callable[[Evidence, float], Factors]) -> float:
-    """Return the ridge of least squared error on a held-out tenth of the reports.
+    """Return the ridge of least error on a held-out tenth of the reports.
 
-    The noise of the held-out reports adds the same to every candidate, so the order is unbiased.
+    The error on reports is precise but biased. Most channels contract ratings, so predictions that
+    are contracted too have a smaller error on reports and a larger one on ratings. The error on
+    debiased reports (`decode`) orders candidates as the error on ratings does, but its noise is
+    larger. Where it is significant it excludes candidates; among the others, the error on reports
+    decides.
     """
     train, test = held_out(data)
     ridges = candidates(train)
-    errors = [squared_error(fit(train, ridge), test) for ridge in ridges]
-    return ridges[int(np.argmin(errors))]
+    predicted = [fit(train, ridge).predict(test) for ridge in ridges]
+    errors = [mean_square(each - test.values) for each in predicted]
+    return ridges[int(np.argmin(np.where(near_best(predicted, test), errors, np.inf)))]
+
+
+def near_best(predicted: list[Floats], test: Evidence) -> NDArray[np.bool_]:
+    """Return which predictions have a debiased error not significantly above the least.
+
+    Significant is more than `STANDARD_ERRORS` of the mean difference over reports. If slots may
+    hold no rating, debiased reports do not estimate ratings, and no prediction is excluded.
+    """
+    if test.hidden is not None or not len(test):
+        return np.ones(len(predicted), np.bool_)
+    scale = test.scale.values
+    debiased = decode(test).values + (scale[0] + scale[-1]) / 2
+    errors = [np.square(each - debiased) for each in predicted]
+    best = errors[int(np.argmin([error.mean() for error in errors]))]
+    excess = [error - best for error in errors]
+    margin = STANDARD_ERRORS / np.sqrt(len(test))
+    return np.array([not each.mean() > margin * each.std() for each in excess])
 
 
 def candidates(data: Evidence) -> tuple[float, ...]:
@@ -66,7 +98,6 @@ def held_out(data: Evidence) -> tuple[Evidence, Evidence]:
     return data.where(~held), data.where(held)
 
 
-def squared_error(factors: Factors, test: Evidence) -> float:
+def mean_square(error: Floats) -> float:
     """Return the mean squared error on held-out reports, 0 without any."""
-    error = factors.predict(test) - test.values
-    return float(np.sum(error * error, dtype=np.float64)) / max(len(test), 1)
+    return float(np.sum(error * error, dtype=np.float64)) / max(len(error), 1)
