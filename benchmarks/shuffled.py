@@ -67,7 +67,7 @@ class Trial:
         trainer = replace(SETTINGS[epsilon], honest=honest)
         plan = plan_for(trainer, self.devices.people, self.devices.items, epsilon, self.delta)
         collected = trainer.learn(self.devices, plan)
-        certificate = plan.certificate(collected.rounds)
+        certificate = collected.certificate
         sent = " + ".join(f"{one.messages} + {one.dummies}" for one in collected.rounds)
         total = sum(one.messages + one.dummies for one in collected.rounds)
         ndcg = self.ndcg(collected.weights)

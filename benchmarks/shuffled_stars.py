@@ -63,8 +63,7 @@ def row(
     """RMSE of a trainer at an epsilon, and the certificate and messages of its rounds."""
     delta = largest_delta(int(trainer.turnout * devices.people))
     plan = plan_for(trainer, devices.people, devices.items, epsilon, delta, signed=True)
-    mu, items, rounds = trainer.learn(devices, plan)
-    claim = plan.certificate(rounds)
+    mu, items, rounds, claim = trainer.learn(devices, plan)
     side = ItemSide(trainer.name, world.own, mu, items)
     error = world.error(side.fitted(claim.guarantee))
     sent = ", ".join(f"{one.messages} + {one.dummies}" for one in rounds)

@@ -18,6 +18,7 @@ from tacit.planning.shuffled import (
 )
 from tacit.reporting.table import text
 from tacit.scale import RatingScale
+from tacit.shuffler.heads import announced_round
 from tacit.training import ShuffledEase
 from tacit.wire.shuffled.round_terms import pairs_of
 from tacit.wire.shuffled.task import SEALED_BYTES
@@ -47,16 +48,16 @@ def test_messages_are_those_of_the_plan():
     ease, popular, *free = rows(forecast())
     delta = largest_delta(4_200)
     plan = ShuffledPlan(messages=10, items=100, epsilon="8", delta=delta, bundles=4_200)
-    items, pairs = plan.item_round(), plan.pair_round(ease.head)
+    items, announced = plan.item_round(), announced_round(plan, 2_000)
     assert (ease.item_messages, ease.item_dummies) == (items.messages, items.dummies)
-    dummies = ceil(plan.pair_density * pairs_of(ease.head) / (0.8 * 4_200))
+    dummies = ceil(announced.dummies * pairs_of(ease.head) / announced.buckets)
     assert (ease.pair_messages, ease.pair_dummies) == (10, dummies)
     sent = items.messages + items.dummies + 10 + dummies
     assert ease.upload_bytes == SEALED_BYTES * sent
     only = plan.only_round()
     assert (popular.item_messages, popular.item_dummies) == (only.messages, only.dummies)
     assert (popular.head, popular.pair_messages, popular.pair_dummies) == (0, 0, 0)
-    claim = plan.certificate([items, pairs])
+    claim = plan.certificate([items, announced])
     assert (ease.epsilon, ease.empty_epsilon) == (8.0, float(claim.empty))
     assert ease.delta == popular.delta == float(delta)
     assert [(row.way, row.epsilon, row.upload_bytes) for row in free] == [
@@ -105,9 +106,10 @@ def test_star_ratings_have_signed_messages_and_an_error():
         messages=20, items=100, epsilon="64", delta=largest_delta(4_200), bundles=4_200,
         signed=True,
     )  # fmt: skip
-    sent = plan.item_round(), plan.pair_round(factors.head)
-    assert (factors.item_messages, factors.item_dummies) == (sent[0].messages, sent[0].dummies)
-    assert (factors.pair_messages, factors.pair_dummies) == (20, sent[1].dummies)
+    items, announced = plan.item_round(), announced_round(plan, 2_000)
+    assert (factors.item_messages, factors.item_dummies) == (items.messages, items.dummies)
+    dummies = ceil(announced.dummies * plan.pair_buckets(factors.head) / announced.buckets)
+    assert (factors.pair_messages, factors.pair_dummies) == (20, dummies)
     assert factors.epsilon == 64
     only = plan.only_round()
     assert (means.item_messages, means.item_dummies) == (only.messages, only.dummies)

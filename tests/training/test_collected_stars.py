@@ -12,8 +12,14 @@ from tacit.errors import RequestError
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.scale import RatingScale
 from tacit.shuffler.counts import BucketCounts
-from tacit.shuffler.heads import STAR_SIGNAL, head_size, largest_head, star_head_limit
-from tacit.shuffler.tasks import Origins, announced_round, bundle_sizes, item_task
+from tacit.shuffler.heads import (
+    STAR_SIGNAL,
+    announced_round,
+    head_size,
+    largest_head,
+    star_head_limit,
+)
+from tacit.shuffler.tasks import Origins, bundle_sizes, item_task
 from tacit.training.shuffled.collected import fit_counts, pair_task
 from tacit.training.shuffled.star_trainers import ShuffledCovariance, ShuffledItemMean
 from tacit.wire.shuffled.task import loads
@@ -160,13 +166,13 @@ def test_a_pair_is_announced_by_the_public_rule_of_the_trainer():
     """Below 6.5 times the square root of the number of items, item means alone are better."""
     few = replace(PLAN, bundles=2_000, delta="0.000005")
     for plan, most in ((PLAN, 2_000), (few, 2_000), (PLAN, 5)):
-        limit = star_head_limit(plan, people=plan.bundles, most_dummies=most)
+        limit = star_head_limit(plan, most)
         assert (announced_round(plan, most) is None) == (limit == 0)
         assert (first_task(plan, most_dummies=most).announced is None) == (limit == 0)
         assert (bundle_sizes(plan, most).head == 0) == (limit == 0)
-    assert star_head_limit(PLAN, people=20_000, most_dummies=2_000) == 90
-    assert star_head_limit(PLAN, people=20_000, most_dummies=2_000, most_items=61) == 0
-    assert star_head_limit(few, people=2_000, most_dummies=2_000) == 0
+    assert star_head_limit(PLAN, 2_000) == 90
+    assert star_head_limit(PLAN, 2_000, most_items=61) == 0
+    assert star_head_limit(few, 2_000) == 0
 
 
 def test_sizes_of_signed_bundles_are_those_of_the_tasks(first):

@@ -127,7 +127,7 @@ class ShuffledForecast:
         return rows
 
     def _row(self, trial: ForecastTrial) -> ShuffledPlanRow:
-        claim = None if trial.plan is None else trial.plan.certificate(trial.rounds)
+        claim = trial.certificate
         sent = [(one.messages, one.dummies) for one in trial.rounds]
         items, pairs = (*sent, (0, 0), (0, 0))[:2]
         return ShuffledPlanRow(

@@ -15,6 +15,7 @@ from tacit.learners import fit
 from tacit.metrics.lists import LENGTH, list_figures
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.planning.population import MadeUpWorld
+from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
 from tacit.training import ShuffledCovariance, ShuffledEase, ShuffledItemMean, ShuffledPopularity
@@ -30,13 +31,13 @@ STARS_WITHOUT_PRIVACY = ("item-mean", "mf")
 
 
 class ForecastTrial(NamedTuple):
-    """One way on one world. `plan`: None without privacy. `head`: items with pairs.
+    """One way on one world. `certificate`: None without privacy. `head`: items with pairs.
 
     `ndcg`: NDCG@20 of lists. `rmse`: of predicted ratings, in stars.
     """
 
     way: str
-    plan: ShuffledPlan | None = None
+    certificate: ShuffledCertificate | None = None
     rounds: tuple[ShuffledRound, ...] = ()
     head: int = 0
     ndcg: float | None = None
@@ -63,10 +64,9 @@ class ListWorld:
         """
         devices = SimulatedDevices.of(self.train, copies)
         for trainer in (ShuffledEase(messages=messages), ShuffledPopularity(messages=messages)):
-            plan = plan_of(trainer)
-            weights, rounds = trainer.learn(devices, plan)
+            weights, rounds, certificate = trainer.learn(devices, plan_of(trainer))
             head = isqrt(2 * rounds[1].buckets) if len(rounds) > 1 else 0
-            yield ForecastTrial(trainer.name, plan, rounds, head, ndcg=self.ndcg(weights))
+            yield ForecastTrial(trainer.name, certificate, rounds, head, ndcg=self.ndcg(weights))
         for name in LISTS_WITHOUT_PRIVACY:
             yield ForecastTrial(name, ndcg=self.ndcg(fit(name, self.train).weights))
 
@@ -82,11 +82,10 @@ class StarWorld:
         train = self.ratings.own
         devices = SignedDevices.of(train, copies)
         for trainer in (ShuffledCovariance(messages=messages), ShuffledItemMean(messages=messages)):
-            plan = plan_of(trainer)
-            mu, items, rounds = trainer.learn(devices, plan)
-            guarantee = plan.certificate(rounds).guarantee
-            error = self.ratings.error(ItemSide(trainer.name, train, mu, items).fitted(guarantee))
+            mu, items, rounds, certificate = trainer.learn(devices, plan_of(trainer))
+            side = ItemSide(trainer.name, train, mu, items)
+            error = self.ratings.error(side.fitted(certificate.guarantee))
             head = int(np.count_nonzero(items[:, 1:].any(1)))
-            yield ForecastTrial(trainer.name, plan, rounds, head, rmse=error)
+            yield ForecastTrial(trainer.name, certificate, rounds, head, rmse=error)
         for name in STARS_WITHOUT_PRIVACY:
             yield ForecastTrial(name, rmse=self.ratings.error(fit(name, train, exposure=False)))

@@ -5,7 +5,9 @@ whether a round about pairs follows at all is decided from public numbers, befor
 round about pairs costs item means their accuracy, and the more so the more items there are.
 """
 
+from dataclasses import replace
 from math import ceil, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,15 @@ With smaller heads, item means alone have a smaller error. Chosen on synthetic u
 1M."""
 MOST_STAR_ITEMS = 1500
 """Most items with factors. Memory is quadratic in it."""
+LEAST_DUMMIES = 20
+"""Dummies of the announced round. Their rounding costs a second round at most a twentieth more."""
+
+
+class PairRound(NamedTuple):
+    """Round about pairs of the `head` most frequent items."""
+
+    head: int
+    round: ShuffledRound
 
 
 def head_size(
@@ -56,17 +67,67 @@ def head_size(
     return int(size[clear].max(initial=0))
 
 
+def announced_round(
+    plan: ShuffledPlan, most_dummies: int, most_items: int = MOST_STAR_ITEMS
+) -> ShuffledRound | None:
+    """Return the round of the smallest head that may follow; None if none can.
+
+    Every round that follows has at least its buckets and its dummies per bucket, so the certificate
+    of the collection is that of the announced round, whatever counts decide. For star ratings, none
+    follows either if pairs would not improve on item means. `most_dummies`: most dummies of a
+    device about pairs. `most_items`: most items of a signed head.
+    """
+    if plan.signed and not star_head_limit(plan, most_dummies, most_items):
+        return None
+    largest, head = plan.largest_head(most_dummies), plan.least_head
+    while head < largest and plan.pair_round(head).dummies < LEAST_DUMMIES:
+        head += 1
+    return plan.pair_round(head) if largest else None
+
+
+def following_round(
+    counts: NDArray[np.float64],
+    announced: ShuffledRound,
+    *,
+    bundles: int,
+    devices: int,
+    most_dummies: int,
+    signed: bool,
+    most_items: int = MOST_STAR_ITEMS,
+) -> PairRound | None:
+    """Return the round about pairs that follows from counts; None if no pair exceeds its noise.
+
+    `counts`: debiased counts of items, shape (items,). `bundles`: their number. `devices`: honest
+    ones. `most_dummies`, `most_items`: as in `announced_round`. `signed`: whether messages have a
+    sign.
+    """
+    items = min(len(counts), most_items) if signed else len(counts)
+    size = head_size(
+        counts,
+        people=bundles,
+        messages=announced.messages,
+        density=announced.dummies * devices / announced.buckets,
+        most=largest_head(announced, most_dummies, items, signed=signed),
+        signal=STAR_SIGNAL if signed else SIGNAL,
+    )
+    buckets = pair_buckets_of(size, signed=signed)
+    if buckets < announced.buckets:
+        return None
+    dummies = dummies_for(announced, buckets)
+    return PairRound(size, replace(announced, buckets=buckets, dummies=dummies))
+
+
 def star_head_limit(
-    plan: ShuffledPlan, *, people: int, most_dummies: int, most_items: int = MOST_STAR_ITEMS
+    plan: ShuffledPlan, most_dummies: int, most_items: int = MOST_STAR_ITEMS
 ) -> int:
     """Return the largest head of a signed plan, from public numbers; 0 for no round about pairs.
 
-    It is the head if every user had rated every item. `people`: number of bundles. `most_dummies`:
-    most dummies of a device about pairs. `most_items`: most items of a head.
+    It is the head if every user had rated every item. `most_dummies`, `most_items`: as in
+    `announced_round`.
     """
     size = head_size(
-        np.full(plan.items, float(people)),
-        people=people,
+        np.full(plan.items, float(plan.bundles)),
+        people=plan.bundles,
         messages=plan.messages,
         density=plan.pair_density,
         most=min(plan.largest_head(most_dummies), most_items),
@@ -78,7 +139,7 @@ def star_head_limit(
 def largest_head(announced: ShuffledRound, most_dummies: int, items: int, *, signed: bool) -> int:
     """Return the size of the largest head for at most `most_dummies`, that fits in a bundle.
 
-    `items`: size of the catalogue. `signed`: whether messages have a sign.
+    `items`: most items of a head. `signed`: whether messages have a sign.
     """
     longest = (LONGEST_UPLOAD - SIGNED_BYTES) // SEALED_BYTES
     most, size = min(most_dummies, longest - announced.messages), 1

@@ -8,16 +8,13 @@ from typing import NamedTuple
 from tacit.collection.shuffled_plan import ShuffledPlan
 from tacit.errors import RequestError
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
-from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.scale import RatingScale, shortest
-from tacit.shuffler.heads import dummies_for, largest_head, star_head_limit
+from tacit.shuffler.heads import announced_round, dummies_for, largest_head
 from tacit.wire.shuffled.round_terms import pair_buckets_of
 from tacit.wire.shuffled.task import ITEMS, SEALED_BYTES, ShuffledTask
 
 MOST_DUMMIES = 2000
 """Default for the most dummies of a device about pairs."""
-LEAST_DUMMIES = 20
-"""Dummies of the announced round. Their rounding costs the second task at most a twentieth more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,19 +61,6 @@ def item_task(
         signer=signer,
         scale=scale,
     )
-
-
-def announced_round(plan: ShuffledPlan, most_dummies: int) -> ShuffledRound | None:
-    """Return the round of the smallest head that the second task may have; None if none can be.
-
-    For star ratings, none follows either if pairs would not improve on item means.
-    """
-    if plan.signed and not star_head_limit(plan, people=plan.bundles, most_dummies=most_dummies):
-        return None
-    largest, head = plan.largest_head(most_dummies), plan.least_head
-    while head < largest and plan.pair_round(head).dummies < LEAST_DUMMIES:
-        head += 1
-    return plan.pair_round(head) if largest else None
 
 
 def plain(claim: ShuffledCertificate) -> ShuffledCertificate:

@@ -17,11 +17,10 @@ from tacit.models.fitted import Fitted
 from tacit.models.lists.fitted import FittedLists
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
-from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
 from tacit.scale import THERE, RatingScale
 from tacit.shuffler.counts import BucketCounts
-from tacit.shuffler.heads import SIGNAL, STAR_SIGNAL, dummies_for, head_size, largest_head
+from tacit.shuffler.heads import following_round
 from tacit.shuffler.tasks import plain
 from tacit.training.person.covariance import most_rated
 from tacit.training.person.fitted_model import ItemSide, without_rows
@@ -37,7 +36,6 @@ from tacit.training.shuffled.signed_estimates import (
     with_factors,
 )
 from tacit.vocabulary import Vocabulary
-from tacit.wire.shuffled.round_terms import pair_buckets_of
 from tacit.wire.shuffled.task import ITEMS, PAIRS, ShuffledTask
 
 
@@ -64,26 +62,20 @@ def pair_task(
         return None
     signed, stars = task.scale is not None, _star_means(first)
     counts = item_estimates(first.counts, len(task.items)) if stars is None else stars.counts
-    size = head_size(
+    follows = following_round(
         counts,
-        people=first.bundles,
-        messages=announced.messages,
-        density=announced.dummies * task.certificate.devices / announced.buckets,
-        most=largest_head(announced, most_dummies, len(task.items), signed=signed),
-        signal=STAR_SIGNAL if signed else SIGNAL,
+        announced,
+        bundles=first.bundles,
+        devices=task.certificate.devices,
+        most_dummies=most_dummies,
+        signed=signed,
     )
-    buckets = pair_buckets_of(size, signed=signed)
-    if buckets < announced.buckets:
+    if follows is None:
         return None
-    head = np.flatnonzero(most_rated(counts, size))
-    pairs = ShuffledRound(
-        buckets=buckets,
-        messages=announced.messages,
-        dummies=dummies_for(announced, buckets),
-    )
+    head = np.flatnonzero(most_rated(counts, follows.head))
     claim = task.certificate
     certificate = ShuffledCertificate.of(
-        (claim.rounds[0], pairs),
+        (claim.rounds[0], follows.round),
         bundles=claim.bundles,
         honest=claim.honest,
         delta=claim.delta,

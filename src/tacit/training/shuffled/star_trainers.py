@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from tacit.collection.shuffled_plan import ShuffledPlan
 from tacit.errors import whole
 from tacit.models.fitted import Fitted
+from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
-from tacit.shuffler.heads import MOST_STAR_ITEMS, STAR_SIGNAL, head_size, star_head_limit
+from tacit.shuffler.heads import MOST_STAR_ITEMS, announced_round, following_round
 from tacit.training.mechanism.contributions import require_vocabularies
 from tacit.training.person.covariance import most_rated
 from tacit.training.person.fitted_model import ItemSide
@@ -38,11 +39,12 @@ Advance = Callable[[float], None]
 
 
 class CollectedStars(NamedTuple):
-    """Items as in `ItemSide`, with the rounds that they were estimated from."""
+    """Items as in `ItemSide`, with the rounds and the certificate as in `Collected`."""
 
     mu: float
     items: NDArray[np.float64]
     rounds: tuple[ShuffledRound, ...]
+    certificate: ShuffledCertificate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +89,7 @@ class ShuffledItemMean:
         only = plan.only_round()
         sums = item_sums(devices.item_counts(only), devices.items)
         mu, biases = shrunk_means(sums, devices.ratings.half)
-        return CollectedStars(mu, biases[:, None], (only,))
+        return CollectedStars(mu, biases[:, None], (only,), plan.certificate((only,)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,32 +141,29 @@ class ShuffledCovariance:
         If pairs are not expected to improve on item means, the only round is about items. If the
         counts of items show that no pair would exceed its noise, no round about pairs follows.
         """
-        most = star_head_limit(
-            plan,
-            people=devices.people,
-            most_dummies=self.most_dummies,
-            most_items=self.most_items,
-        )
-        if not most:
+        announced = announced_round(plan, self.most_dummies, self.most_items)
+        if announced is None:
             return ShuffledItemMean(messages=self.messages).learn(devices, plan)
         first, half = plan.item_round(), devices.ratings.half
+        certificate = plan.certificate((first, announced))
         sums = item_sums(devices.item_counts(first), devices.items)
         means = shrunk_means(sums, half)
-        size = head_size(
+        follows = following_round(
             sums.messages,
-            people=devices.people,
-            messages=plan.messages,
-            density=plan.pair_density,
-            most=most,
-            signal=STAR_SIGNAL,
+            announced,
+            bundles=devices.people,
+            devices=certificate.devices,
+            most_dummies=self.most_dummies,
+            signed=True,
+            most_items=self.most_items,
         )
-        if size < plan.least_head:
-            return CollectedStars(means.mu, means.biases[:, None], (first,))
-        head, second = most_rated(sums.messages, size), plan.pair_round(size)
-        counts = devices.pair_counts(second, head, means)
-        rows = factor_rows(pair_sums(counts, size), half)
+        if follows is None:
+            return CollectedStars(means.mu, means.biases[:, None], (first,), certificate)
+        size, second = follows
+        head = most_rated(sums.messages, size)
+        rows = factor_rows(pair_sums(devices.pair_counts(second, head, means), size), half)
         items = with_factors(means.biases, np.flatnonzero(head), rows)
-        return CollectedStars(means.mu, items, (first, second))
+        return CollectedStars(means.mu, items, (first, second), certificate)
 
 
 def _fitted(
@@ -174,6 +173,5 @@ def _fitted(
     ratings.scale.require_stars("A trainer that predicts ratings")
     devices = SignedDevices.of(ratings)
     plan = plan_for(trainer, devices.people, devices.items, epsilon, delta, signed=True)
-    mu, items, rounds = trainer.learn(devices, plan)
-    guarantee = plan.certificate(rounds).guarantee
-    return ItemSide(trainer.name, ratings, mu, items).fitted(guarantee)
+    mu, items, _, certificate = trainer.learn(devices, plan)
+    return ItemSide(trainer.name, ratings, mu, items).fitted(certificate.guarantee)

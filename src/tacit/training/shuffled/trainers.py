@@ -13,9 +13,10 @@ from tacit.collection.shuffled_plan import ShuffledPlan
 from tacit.errors import whole
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import ItemWeights
+from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
-from tacit.shuffler.heads import head_size
+from tacit.shuffler.heads import announced_round, following_round
 from tacit.training.mechanism.contributions import require_vocabularies
 from tacit.training.person.covariance import most_rated
 from tacit.training.person.fitted_model import without_rows
@@ -28,10 +29,11 @@ Advance = Callable[[float], None]
 
 
 class Collected(NamedTuple):
-    """Weights, and the rounds that they were estimated from."""
+    """Weights, the rounds that they were estimated from, and the certificate of the collection."""
 
     weights: ItemWeights
     rounds: tuple[ShuffledRound, ...]
+    certificate: ShuffledCertificate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +77,7 @@ class ShuffledPopularity:
         """Return the weights from one simulated round of the plan."""
         only = plan.only_round()
         counts = item_estimates(devices.counts(only, pairs=False), devices.items)
-        return Collected(popularity_weights(counts), (only,))
+        return Collected(popularity_weights(counts), (only,), plan.certificate((only,)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,23 +126,26 @@ class ShuffledEase:
         If the least head requires more than `most_dummies`, the only round is about items. If no
         pair would exceed its noise, no round about pairs follows.
         """
-        most = plan.largest_head(self.most_dummies)
-        if not most:
+        announced = announced_round(plan, self.most_dummies)
+        if announced is None:
             return ShuffledPopularity(messages=self.messages).learn(devices, plan)
         items = plan.item_round()
+        certificate = plan.certificate((items, announced))
         counts = item_estimates(devices.counts(items, pairs=False), devices.items)
-        size = head_size(
+        follows = following_round(
             counts,
-            people=devices.people,
-            messages=plan.messages,
-            density=plan.pair_density,
-            most=most,
+            announced,
+            bundles=devices.people,
+            devices=certificate.devices,
+            most_dummies=self.most_dummies,
+            signed=False,
         )
-        if size < plan.least_head:
-            return Collected(popularity_weights(counts), (items,))
-        head, pairs = most_rated(counts, size), plan.pair_round(size)
+        if follows is None:
+            return Collected(popularity_weights(counts), (items,), certificate)
+        size, pairs = follows
+        head = most_rated(counts, size)
         noisy = pair_estimates(devices.within(head).counts(pairs, pairs=True), size)
-        return Collected(head_weights(counts, head, noisy), (items, pairs))
+        return Collected(head_weights(counts, head, noisy), (items, pairs), certificate)
 
 
 def _fitted(
@@ -150,5 +155,5 @@ def _fitted(
     devices = SimulatedDevices.of(ratings)
     plan = plan_for(trainer, devices.people, devices.items, epsilon, delta)
     collected = trainer.learn(devices, plan)
-    guarantee = plan.certificate(collected.rounds).guarantee
+    guarantee = collected.certificate.guarantee
     return without_rows(trainer.name, ratings, collected.weights, guarantee)
