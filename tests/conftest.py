@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -70,6 +71,21 @@ def pytest_configure(config) -> None:
     if SHIFT:
         np.random.default_rng = shifted
         config.pluginmanager.register(UnshiftedExamples())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items) -> None:
+    """Mark all cases as `long` but one in n of a test that is marked `sampled(n)`.
+
+    These cases repeat one claim, each at a cost. The first one always runs.
+    """
+    cases = Counter()
+    for item in items:
+        if sampled := item.get_closest_marker("sampled"):
+            claim = item.nodeid.partition("[")[0]
+            if cases[claim] % sampled.args[0]:
+                item.add_marker(pytest.mark.long)
+            cases[claim] += 1
 
 
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -30,6 +30,7 @@ def with_pandas(text):
     return changed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_polars_and_pandas_give_the_same_lists(name, files, capsys):
     text = (FOLDER / f"{name}.py").read_text()

@@ -33,6 +33,7 @@ def test_exact_audit_of_a_table_by_hand():
     assert "ABOVE its claim 1:" in audit_table(replace(channel, epsilon="1")).sentence
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", HOTTER)
 def test_randomized_response_is_audited_within_five_percent(epsilon):
     channel = compile_channel("randomized-response", epsilon=epsilon, scale=STARS)
@@ -45,6 +46,7 @@ FEW = {"1", "4"}
 """The epsilons of every mechanism in the default run; randomized response has all of them."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "epsilon"),
     [
@@ -59,6 +61,7 @@ def test_a_tenth_too_much_is_convicted(name, epsilon):
     assert audit(hot, draws=draws).refutes(epsilon)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", list(MECHANISMS))
 def test_honest_channels_are_not_convicted(name):
     for epsilon in HOTTER:

@@ -47,6 +47,7 @@ def test_a_delta_makes_it_milder_by_what_the_theorem_says():
     assert found.least_epsilon() < replace(found, delta=0.0).least_epsilon()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_bounds_of_randomized_response_hold_and_come_near(epsilon):
     """Coins through the table whose epsilon is attained: wrong in at most one of twenty runs."""
@@ -124,6 +125,7 @@ def test_a_planted_leak_is_shown(ratings, name, releases):
     assert found.least_epsilon(0.999) > 1, found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "training",
     [pytest.param(one, marks=pytest.mark.long) if one.implicit else one for one in FAITHFUL],

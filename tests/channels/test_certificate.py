@@ -36,6 +36,7 @@ def verify_all(member, wanted: list[str]) -> None:
             assert word_bits < 64 or loss <= Decimal("1e-12"), epsilon
 
 
+@pytest.mark.sampled(3)
 def test_every_table_is_certified(member):
     verify_all(member, epsilons(6))
 
@@ -45,6 +46,7 @@ def test_every_table_is_certified_at_300_epsilons(member):
     verify_all(member, epsilons(300))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_scale_is_certified(member, scale):
     channel = member("1.3", RatingScale.parse(scale))

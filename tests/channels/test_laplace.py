@@ -45,6 +45,7 @@ def test_normalisers(epsilon, at_end, at_middle):
     assert law.normaliser(3) == pytest.approx(at_middle, abs=1e-4)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_bounded_loss_is_epsilon_between_the_ends(epsilon):
     law = bounded(epsilon)
@@ -98,6 +99,7 @@ def test_bounded_means_are_pulled_to_the_middle(epsilon, means):
     assert [law.mean(r) for r in STARS.values] == pytest.approx(means, abs=1e-3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("member", FAMILY)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_laws_agree_with_their_densities(member, epsilon):
@@ -211,6 +213,7 @@ def test_table_histogram_approaches_the_law():
     assert noise == pytest.approx(law.noise_law(SHARES, cuts), abs=2e-3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", ["0.01", "0.5", "1", "4", "8"])
 @pytest.mark.parametrize("scale", ["1:5:1", "0.5:5:0.5", "-10:10:0.5"])
 def test_merged_laplace_stays_unbiased_and_no_cell_is_rare(epsilon, scale):

@@ -129,6 +129,7 @@ SKEWED = Case(
 SCALES = ("0:1:1", "1:3:1", "1:4:1", "-2:2:1", "0:2.5:0.5")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", [SKEWED, *cases(40, SCALES, 3)])
 def test_no_table_tells_more_and_symbols_stand_for_means(case):
     check(case)

@@ -78,6 +78,7 @@ def test_made_up_data_have_nothing_to_protect(capsys):
     assert "--private requires DATA" in err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name",
     [

@@ -114,6 +114,7 @@ def test_it_runs_again_on_spark_with_the_figures_of_this_process(written, run, t
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
@@ -288,6 +289,7 @@ def test_ratings_in_memory_are_known_by_their_checksum(tmp_path, ratings, run):
     assert free(tmp_path / "again.json") == free(tmp_path / "out.json")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("change", "named"),
     [

@@ -49,6 +49,7 @@ def fit(run, files, tmp_path):
     return command
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", FORMS)
 def test_a_map_is_fitted_saved_and_recommends(run, files, fit, model):
     status, path, errors = fit(model)

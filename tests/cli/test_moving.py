@@ -37,6 +37,7 @@ def read(path):
     return loads(path.read_bytes())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", [(), ("--plan", "sample:1", "--extendable", "9")])
 def test_a_task_is_moved_with_its_key(first, move, run, tmp_path, plan):
     status, _, said = first("--signing-key", tmp_path / "films.pem", *plan)
@@ -67,6 +68,7 @@ def test_a_key_is_for_all_tasks_of_a_provider(first, tmp_path):
     assert "provider_key" not in json.loads((tmp_path / "task.json").read_bytes())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("successor", "options", "given", "message"),
     [

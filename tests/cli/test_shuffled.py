@@ -282,6 +282,7 @@ class TestStars:
         assert task.signer == SigningKey(path.with_suffix(".pem")).modulus
         assert task.certificate.replaced == "4"
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("scale", "reason"),
         [("there", "requires ratings with several levels"), ("5", "not of the form low:high:step"),

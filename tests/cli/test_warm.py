@@ -82,6 +82,7 @@ def test_a_fit_is_cold_after_an_erasure(fit, tmp_path):
     assert np.array_equal(warm.items, cold.items)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["ease", "graph-filter"])
 def test_a_top_n_model_reuses_its_search_and_says_when_it_does_not(fit, tmp_path, name):
     fit.store(0, 1800)
@@ -184,6 +185,7 @@ def test_a_check_never_starts_from_a_model_of_the_reports_that_it_holds_out(repo
     assert not np.array_equal(start.items, everything.items)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -137,6 +137,7 @@ def test_no_rating_no_report():
     assert len(perturb(empty, Rated(CHANNEL, cap=3))) == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("source", [ChaCha20Words(), SystemWords(), secret_words()])
 def test_words_are_uniform_and_never_repeat(source):
     first, second = np.zeros(100_000, np.uint64), np.zeros(100_000, np.uint64)

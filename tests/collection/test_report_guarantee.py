@@ -40,6 +40,7 @@ def rewrite(path, changed):
     pl.read_parquet(path).write_parquet(path, metadata={KEY: json.dumps(changed)})
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PLANS)
 @pytest.mark.parametrize("cap", [None, 2])
 @pytest.mark.parametrize(
@@ -75,6 +76,7 @@ def test_cap_survives_the_file(name, cap, tmp_path):
     assert read_reports(again).guarantee == read_reports(path).guarantee
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PLANS)
 @pytest.mark.parametrize("cap", [None, 2])
 @pytest.mark.parametrize("claimed", ["0.01", "3", "100"])

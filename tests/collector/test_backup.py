@@ -158,6 +158,7 @@ def test_the_tombstone_file_forgets_what_expired(ask, urls, tmp_path):
             read(file)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_backup_under_load_has_what_was_acknowledged_before(ask, started, urls, tmp_path, engine):
     task = ask(start=int(time.time()) - 1000)

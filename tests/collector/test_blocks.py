@@ -57,6 +57,7 @@ def stored(folder):
     return dict(zip(zip(users, items, strict=True), reports.symbols.tolist(), strict=True)), reports
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", ["catalogue", "sample:10"])
 @pytest.mark.parametrize(
     ("weeks", "devices"), [(6, 4), pytest.param(52, 30, marks=pytest.mark.long)]

@@ -23,12 +23,12 @@ ANSWERS = {b"200", b"400", b"401", b"404", b"405", b"408", b"409", b"413", b"415
            b"431", b"503"}  # fmt: skip
 
 
-@pytest.mark.parametrize("examples", [2, pytest.param(300, marks=pytest.mark.long)])
-def test_what_the_published_description_says(ask, started, examples):
+@pytest.mark.long
+def test_what_the_published_description_says(ask, started):
     """Requests made up from it, of the right form and of wrong ones, get answers it describes."""
     task = ask()
     url = f"http://127.0.0.1:{started(task).port}"
-    seen = statuses(OPENAPI, url, {"task": task.address}, examples)
+    seen = statuses(OPENAPI, url, {"task": task.address}, examples=300)
     assert {("/v1/tasks/{task}/reports", status) for status in (400, 404, 422)} <= seen
     assert {("/v1/tasks/{task}/erasures", status) for status in (200, 400, 404)} <= seen
     assert not [status for _, status in seen if status >= 500]
@@ -98,6 +98,7 @@ def answered(port: int, request: bytes) -> bytes:
     return said.removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")[9:12]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("plan", "count"),
     [

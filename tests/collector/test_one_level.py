@@ -111,6 +111,7 @@ def test_a_device_reports_to_it_and_is_erased(task, collector, learnt, device):
         learnt()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "more", "best"),
     [("popularity", {5}, 105), ("ease", set(), 101), ("graph-filter", set(), 101)],

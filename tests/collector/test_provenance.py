@@ -65,6 +65,7 @@ def test_reports_models_and_labels_keep_what_the_task_does_not_cover(
         assert of_model(path).uncovered == GAP
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("plan", PLANS)
 def test_label_and_page_print_what_the_task_does_not_cover(plan, write_task, run, tmp_path):
     task = write_task(plan)
@@ -80,6 +81,7 @@ def test_label_and_page_print_what_the_task_does_not_cover(plan, write_task, run
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("plan", PLANS)
 def test_a_declared_catalogue_is_covered(plan, write_task, run, tmp_path):
     task = write_task(plan, "items.csv")

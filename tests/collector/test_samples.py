@@ -44,6 +44,7 @@ def keys(worked):
     return found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("cells", range(1, 9))
 @pytest.mark.parametrize("block", [1, 4, 9, 10])
 def test_right_is_what_is_asked(ask, monkeypatch, cells, block):

@@ -55,6 +55,7 @@ def test_only_the_owner_reads_the_file_which_is_never_replaced(path, tmp_path):
     assert SigningKey.generate(tmp_path / "other.pem").modulus != SigningKey(path).modulus
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "options",
     [("-pkeyopt", "rsa_keygen_bits:2048"), ("-pkeyopt", "rsa_keygen_bits:3080"),

@@ -29,6 +29,7 @@ ON_THE_PAGE = {
 """What a guarantee calls public, as the page says it to the person whose reports they are."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("plan", PLANS)
 def test_label_fit_and_stored_reports_state_one_sentence(
     plan, ask, collector, report, send, run, tmp_path

@@ -146,7 +146,7 @@ def random_profiles(domains, count, seed):
 
 
 @pytest.mark.parametrize(
-    "count", [300, pytest.param(10_000, marks=pytest.mark.long)], ids=["few", "many"]
+    "count", [50, pytest.param(10_000, marks=pytest.mark.long)], ids=["few", "many"]
 )
 def test_predictions_of_random_profiles_are_on_the_scale(domains, forms, count):
     strict = fit_map("x-map-strict", domains, epsilon="60", factors=2)

@@ -246,6 +246,7 @@ def test_kills_of_a_device_that_erases(door, tmp_path, flaw):
     assert bool(lost) == (flaw == "keyless")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("flaw", ["redraw", "late", "unpaid", "unsaved"])
 def test_a_planted_flaw_does_not_survive(door, tmp_path, flaw):
     with pytest.raises(AssertionError, match=r"two payloads|does not know of|not paid|not kept"):

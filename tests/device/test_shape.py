@@ -13,6 +13,7 @@ def profile(chance, items):
     return {item: chance.randrange(1, 6) for item in rated}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("pairs", [50, pytest.param(500, marks=pytest.mark.long)])
 @pytest.mark.parametrize("plan", ["catalogue", "sample:7"])
 def test_two_profiles_give_one_shape(plan, pairs, collector, device, clock, monkeypatch):

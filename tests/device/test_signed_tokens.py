@@ -57,6 +57,7 @@ def device(clock):
         mine.close()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("share", "after"), [(0.0, 250), (0.5, 375), (1.0, 500)])
 def test_a_bundle_is_drawn_when_it_is_due(device, clock, share, after):
     """In the second quarter of the time that was left, and not a second before."""

@@ -62,6 +62,7 @@ def test_pairs_have_the_sign_of_the_product_of_exact_residuals(levels):
     assert set(own) == naive_pairs(levels, MEANS, SCALE)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scale", ["0.5:5:0.5", "-1:1:0.0625", "1:1.02:0.001", "1:2:0.00005"])
 def test_pairs_on_other_scales_are_exact(scale):
     """Also where levels are finer than thousandths."""

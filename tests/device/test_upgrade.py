@@ -156,6 +156,7 @@ def few_objects():
     gc.unfreeze()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("few_objects")
 def test_an_upgrade_that_breaks_off_leaves_the_store_as_it_was_or_upgraded(
     left, reopen, monkeypatch

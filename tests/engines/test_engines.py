@@ -34,6 +34,7 @@ def test_the_claims_about_processes(claim, processes):
     claim(processes)
 
 
+@pytest.mark.long
 def test_a_process_that_ends_is_an_error_and_the_next_stage_starts_another(processes):
     with pytest.raises(RequestError, match="worker process ended unexpectedly"):
         processes.over(kernels.ends, matrices(4, 2), SHARED)
@@ -158,6 +159,7 @@ def test_a_missing_pyspark_is_a_sentence(monkeypatch):
         pass
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("master", ["nowhere", "local[two]", "spark://", ""])
 def test_a_master_that_is_none_is_a_sentence(master):
     with pytest.raises(RequestError, match="master must be a Spark master such as local"):

@@ -60,6 +60,7 @@ class Counting(Local):
         return super().over(kernel, blocks, shared)
 
 
+@pytest.mark.sampled(3)
 def test_devices_on_an_engine_change_no_figure(engine):
     """Of ratings and lists, each fold, beside floors and slices; by objects as by names."""
     request = {"channels": "identity", "models": ["bias", MF(factors=2)], "epsilons": 1}

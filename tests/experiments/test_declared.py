@@ -44,6 +44,7 @@ def test_every_training_of_the_unit_user_is_tried():
             assert training(name).guarantee("1").unit == "value", name
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", TRAININGS)
 def test_trainings(name):
     small = {"pg-mf": {"rounds": 4}, "dpals": {"factors": 0}}.get(name, {})

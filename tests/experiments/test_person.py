@@ -80,6 +80,7 @@ def law(table, profile):
     return shares
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("n_items", "person"), [(3, "2"), (4, "1")])
 def test_no_two_profiles_under_a_cap_are_told_apart_by_more(n_items, person):
     """Every pair of people with at most so many ratings, over every sequence of symbols."""
@@ -128,6 +129,7 @@ def _next(epsilon):
     return STEPS[STEPS.index(epsilon) + 1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("few_sizes")
 @pytest.mark.parametrize(("kind", "person"), [("sample", "0.5"), ("catalogue", "3")])
 def test_the_plans_own_account_is_within_it(kind, person):

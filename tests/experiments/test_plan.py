@@ -86,6 +86,7 @@ def test_the_line_is_exact_for_errors_on_it():
     assert extrapolated((0.9, 0.95), (1000, 2000), 50_000, 1.0) == 0.95
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "people"), [("sample:2", 10**6), ("catalogue", 10**5)])
 def test_fewer_people_tell_as_much_of_each_item(name, people):
     terms = SlotTerms(
@@ -124,6 +125,7 @@ def test_few_people_are_asked_what_they_are_asked():
     assert (found.people, found.slots, found.channel.epsilon, found.share) == (500, 5, "1", 1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["dpals", "dp-covariance"])
 def test_fewer_people_predict_what_all_of_them_reach(name, monkeypatch):
     people = asked(people=6000)

@@ -176,6 +176,7 @@ def test_figures_are_the_same_bytes_each_time_and_keep_text(rows):
     assert "mf, provider, no privacy: 0.900." in words
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("models", [1, 3, 8])
 def test_any_number_of_models_has_its_panels(make_row, models):
     rows = [make_row(model=f"m{k}") for k in range(models)]

@@ -52,6 +52,7 @@ def chosen():
     return choice(found, Criteria(), RUN)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("page", ["compared", "attacked", "crossed", "chosen"])
 def test_a_name_is_text_wherever_it_stands(page, request):
     shown = request.getfixturevalue(page)
@@ -60,6 +61,7 @@ def test_a_name_is_text_wherever_it_stands(page, request):
     assert f"<code>{ESCAPED}</code>" in shown
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_fetches_nothing_and_leads_nowhere_else(page):
     shown = PAGES[page]()

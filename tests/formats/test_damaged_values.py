@@ -148,6 +148,7 @@ def test_a_model_with_another_array_is_refused(tmp_path, fault):
         Fitted.load(tmp_path / "model.npz")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["mf", "channel-mf"])
 def test_a_state_folder_of_changed_files_is_refused(name, tmp_path):
     settings = {"mf": {"ridge": 5.0, "sweeps": 1}, "channel-mf": {"draws": 1, "burn_in": 1}}[name]

@@ -145,6 +145,7 @@ PLANTS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "epsilon", "planted"), PLANTS)
 def test_the_chain_visits_the_exact_posterior(name: str | None, epsilon: str, planted: str) -> None:
     """Biases given everything else, reports drawn from the model itself, against quadrature."""

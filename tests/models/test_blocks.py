@@ -193,6 +193,7 @@ def test_sums_of_ratings_are_unbiased_in_every_block(rated, reports, chance):
     assert np.abs(z_of(sums, truth)).max() < 4.5
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", ["popularity", "ease", "graph-filter", "item-mean", "bias", "mf"])
 def test_every_model_of_a_growing_catalogue_fits(model, rated, reports):
     """Popularity counts each block by its own users, and no model fails."""

@@ -103,6 +103,7 @@ def test_directions_have_factors_whatever_reports_are_worth() -> None:
     assert widths == [1 + 5, 1 + 9, 1 + 3]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", ["4", "1"])
 def test_whoever_rates_at_random_is_told_from_whoever_does_not(epsilon: str) -> None:
     """Half of the people at .8 of the usual spread, half at 1.25, in reports of two channels."""

@@ -81,6 +81,7 @@ def test_the_lagrangian_is_what_a_convex_solver_says(seed: int, shrinkage: float
     assert np.allclose(laid_out(problem), M.value, rtol=0, atol=1e-3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("seed", "rho"), [(0, 1.0), (1, 3.0), (2, 3.0)])
 def test_equation_four_is_what_a_convex_solver_says(seed: int, rho: float) -> None:
     case, M = made(seed), cp.Variable((12, 9))
@@ -111,6 +112,7 @@ def test_biases_are_held_as_is_said(shrinkage: float) -> None:
     assert problem.objective - problem.slack <= known.value * (1 + 1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("biases", [False, True])
 def test_the_dual_never_promises_too_much(biases: bool) -> None:
     """An unfinished fit's bound lies below what a finished one reaches, and not far below."""
@@ -174,6 +176,7 @@ def test_a_fit_leaves_the_rho_it_was_given(ratings: Ratings) -> None:
         assert np.all(fitted.precision > 0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("setting", [{"rho": 8.0}, {"shrinkage": 1.5}])
 def test_the_centre_of_the_scale_is_the_zero_of_ratings_brought_to_one(
     setting: dict[str, float], ratings: Ratings
@@ -212,6 +215,7 @@ def test_lambda_is_chosen_where_held_out_reports_are_met_best(ratings: Ratings) 
     assert chosen < error(shrinkage=200.0) - 0.01
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("settings", "said"),
     [

@@ -53,6 +53,7 @@ def test_devices_make_the_same_lists_on_any_engine(fitted, engine):
     assert (alone[10:] >= 0).all()
 
 
+@pytest.mark.sampled(3)
 def test_more_blocks_than_people_and_people_without_anything_change_nothing(fitted):
     few = OWN.where(OWN.users < 12)
     alone = device_predict(fitted, few, TEST.users, TEST.items)

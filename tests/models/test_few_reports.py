@@ -25,6 +25,7 @@ def test_reports_that_all_say_missing_are_refused(name):
         fit(name, reports.where(reports.symbols == missing))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", list(MODELS))
 def test_one_rating_among_them_is_enough_to_predict_something(name):
     reports, missing = sampled("4")
@@ -35,6 +36,7 @@ def test_one_rating_among_them_is_enough_to_predict_something(name):
     assert np.isfinite(found.predict_codes(RATINGS.users, RATINGS.items)).all()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["bias", "item-mean", "global-mean", "channel-mf"])
 def test_counts_that_noise_makes_negative_are_no_counts(name):
     """At this epsilon every item has fewer ratings, debiased, than nobody's would be."""

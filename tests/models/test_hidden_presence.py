@@ -66,6 +66,7 @@ def test_products_are_those_of_the_matrix_laid_out(ratings: Ratings, asked: floa
     assert np.allclose(matrix.normalized().T @ y[:, 0], normal.T @ y[:, 0])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("asked", [1.0, 0.5])
 @pytest.mark.parametrize("name", ["randomized-response", "modified-laplace"])
 def test_debiased_presence_and_sums_are_right_on_average(
@@ -143,6 +144,7 @@ def test_channels_that_hide_presence_do_not_mix_with_others(ratings: Ratings) ->
         evidence(mixed)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", [pytest.param("0.2", marks=pytest.mark.long), "3", "6"])
 def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
     ratings = synthetic(n_users=400, n_items=150, n_ratings=16000, rng=8)

@@ -77,6 +77,7 @@ def test_each_model_with_an_engine_is_here():
     assert {name for name, one in known.items() if hasattr(one, "engine")} == {*SETTINGS}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "plan"),
     [
@@ -127,6 +128,7 @@ class Mortal:
         return kernel(block, shared)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["channel-mf", "mf"])
 def test_a_fit_that_was_stopped_goes_on_from_its_last_whole_sweep(name: str, tmp_path: Path):
     data = reports("rated")

@@ -50,6 +50,7 @@ def pushed(fillers, seed=0):
 # Of eight worlds, the share of made-up reports that go: popular 0 to .71 (mean .53, deviation .22),
 # copied .54 to .75 (.65, .07), alone 1. The mean of four is three deviations of it above these.
 # Real reports of the item that go: at most .20, .08 in the mean; elsewhere .0014.
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("fillers", "least"), [("popular", 0.2), ("copied", 0.45), ("alone", 0.9)])
 def test_who_pushes_an_item_of_no_taste_of_theirs_is_left_out(fillers, least):
     shares = []

@@ -80,6 +80,7 @@ def test_a_reader_that_does_not_load_is_in_the_way_of_no_other(install, tmp_path
         read(tmp_path / "stars.bars", format="bad")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("source", "said"),
     [

@@ -15,9 +15,10 @@ def epsilon(chance):
     return f"{chance.randrange(4)}.{chance.randrange(10 ** chance.randrange(1, 13))}"
 
 
-def test_ten_thousand_lives_equal_fractions():
+@pytest.mark.parametrize("lives", [1_000, pytest.param(10_000, marks=pytest.mark.long)])
+def test_random_lives_equal_fractions(lives):
     chance = random.Random(7)
-    for _ in range(10_000):
+    for _ in range(lives):
         limit, true, pessimistic, refused = epsilon(chance), Fraction(0), Fraction(0), False
         ledger = Ledger(nano(limit))
         for price in (epsilon(chance) for _ in range(chance.randrange(1, 12))):

@@ -94,6 +94,7 @@ def exact_delta(table, one, other, epsilon):
     return total
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["randomized-response", "optimal", "modified-laplace"])
 @pytest.mark.parametrize(("slots", "cap"), [(4, 2), (3, 2), (4, 1)])
 def test_no_pair_of_profiles_exceeds_the_tight_figure(name, slots, cap):
@@ -119,6 +120,7 @@ UNLIKE = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("table", UNLIKE.values(), ids=UNLIKE)
 @pytest.mark.parametrize(("slots", "cap"), [(4, 2), (3, 2), (2, 1), (1, 1)])
 def test_tables_that_tell_one_thing_alone_keep_their_figure_too(table, slots, cap):

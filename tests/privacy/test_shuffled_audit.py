@@ -51,6 +51,7 @@ def test_audit_of_the_certified_round_stays_below():
     assert 0.75 * EPSILON < bound <= EPSILON
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("mine", "other", "background"),
     [
@@ -77,6 +78,7 @@ def signed(levels: Sequence[int]) -> list[int]:
     return signed_items(THREE, SCALE, dict(enumerate(levels)), secret_word)
 
 
+@pytest.mark.long
 def test_audit_of_signed_messages_stays_below():
     """Opposite ratings of the same items: each sign is certain, and all buckets differ."""
     mine, other = signed([0, 0]), signed([4, 4])

@@ -72,6 +72,7 @@ def blanket_delta(table, n, factor):
     )  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("rows", TABLES)
 def test_bound_is_above_all_outcomes(rows, n):
@@ -82,6 +83,7 @@ def test_bound_is_above_all_outcomes(rows, n):
         assert blanket <= amplified_delta(rows, messages=n, epsilon=math.log(factor))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rows", TABLES)
 @pytest.mark.parametrize("n", [1, 7, 40])
 def test_bound_is_the_mean_over_blanket_messages(rows, n):
@@ -137,6 +139,7 @@ def binary_delta(n, share, epsilon):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("local", [1, 2])
 @pytest.mark.parametrize("n", [100, 1_000, 10_000])
 def test_bound_is_near_the_exact_epsilon_of_randomized_response(n, local):
@@ -151,6 +154,7 @@ def test_bound_is_near_the_exact_epsilon_of_randomized_response(n, local):
     assert high <= bound <= 1.5 * high
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("name", ["randomized-response", "optimal"])
 def test_channels_are_amplified(name, missing):

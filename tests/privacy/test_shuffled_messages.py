@@ -76,6 +76,7 @@ def test_likelihood_ratio_equals_the_formula(buckets, own, background):
 THREE = ShuffledRound(buckets=7, messages=3, dummies=8)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("one", [*SMALL, pytest.param(THREE, marks=pytest.mark.long)], ids=str)
 def test_bound_is_never_below_any_pair_of_profiles(one):
     sizes = range(one.messages + 2)
@@ -93,6 +94,7 @@ def test_bound_is_never_below_any_pair_of_profiles(one):
             assert exact_delta(views[other], views[mine], epsilon) <= bound
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("one", [*SMALL, THREE], ids=str)
 def test_bound_against_an_empty_profile_is_never_below_and_smaller(one):
     nothing = view(one, ())
@@ -210,6 +212,7 @@ MORE_OF_DESIGN = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("messages", "delta", "neighbour", "epsilon", "density"),
     [*DESIGN, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE_OF_DESIGN)],

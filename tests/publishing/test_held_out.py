@@ -71,6 +71,7 @@ def estimates(ratings, plan, epsilon, model, popular):
     return np.array([each.value for each in gains]), np.array([each.error for each in gains])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("plan", "epsilon"), [("rated", "1"), ("sample:60", "4"), ("catalogue", "3")]
 )
@@ -92,6 +93,7 @@ def test_the_gain_of_a_list_model_is_that_of_the_ranks():
     assert (errors > 0).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", ["sample:60", "catalogue"])
 def test_these_tests_reject_noise_that_counts_as_ratings(plan, monkeypatch):
     model, popular = fit("mf", STARS, exposure=False), fit("global-mean", STARS, exposure=False)

@@ -67,6 +67,7 @@ def deviations(plan, epsilon, models):
     return np.array(wrong), np.array(stated)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("plan", "epsilon"), [("catalogue", "3"), ("sample:60", "4")])
 def test_the_gain_is_that_of_true_items(plan, epsilon, models):
     wrong, stated = deviations(plan, epsilon, models)

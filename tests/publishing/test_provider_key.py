@@ -41,6 +41,7 @@ def test_a_new_key_is_another_one():
     assert one.private.private_numbers().public_numbers.e == 65537
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "content",
     [

@@ -51,6 +51,7 @@ def test_counts_are_those_of_the_same_words_in_memory(shuffling):
     assert (opened.counts == expected).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("about", ["items", "pairs"])
 def test_counts_of_star_ratings_are_those_of_the_same_words(shuffling, about):
     """The shuffler does not distinguish these tasks from others."""
@@ -279,6 +280,7 @@ STEPS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize(("owner", "step"), STEPS)
 @pytest.mark.parametrize("people", [19, 20])

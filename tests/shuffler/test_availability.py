@@ -167,6 +167,7 @@ async def confirmed_only(bundles, writer, address):
     """In place of a deletion."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("owner", "name", "planted"),
     [

@@ -43,17 +43,17 @@ def answers(shuffling, servers):
     return tried
 
 
-@pytest.mark.parametrize("examples", [2, pytest.param(200, marks=pytest.mark.long)])
-def test_what_the_published_description_says(shuffling, servers, answers, examples, monkeypatch):
+@pytest.mark.long
+def test_what_the_published_description_says(shuffling, servers, answers, monkeypatch):
     """With the tokens of a person and of the provider, on an open task and a closed one."""
 
     def failing(*arguments):
         raise StoreError("gone")
 
-    seen = answers("person 30", examples)
+    seen = answers("person 30", examples=200)
     assert {(BUNDLES, 404), (BUNDLES, 422), (BATCH, 401), (TOKENS, 401)} <= seen
     assert ("/v1/ready", 200) in seen
-    seen |= answers(PROVIDER_TOKEN, examples)
+    seen |= answers(PROVIDER_TOKEN, examples=200)
     assert {(BATCH, 410), (TOKENS, 410), (BUNDLES, 401), ("/v1/ready", 401)} <= seen
     for person in range(20):
         body = bytes([person]) * TASK.bundle_bytes
@@ -65,9 +65,9 @@ def test_what_the_published_description_says(shuffling, servers, answers, exampl
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "10")
         assert refused.json()["type"] == "urn:tacit:problem:deleting"
     wait_until(lambda: len(servers) == 2 and servers[1].started)
-    seen |= answers("person 30", examples)
+    seen |= answers("person 30", examples=200)
     assert (BUNDLES, 410) in seen
-    seen |= answers(PROVIDER_TOKEN, examples)
+    seen |= answers(PROVIDER_TOKEN, examples=200)
     assert (BATCH, 200) in seen
     assert not [status for _, status in seen if status >= 500]
 

@@ -101,6 +101,7 @@ def answers_in_node(task, clock, people, own=items_of) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("about", ["items", "pairs"])
 def test_signs_of_javascript_devices_are_those_of_the_same_words(tmp_path, about):
     clock, key = Clock(), TaskKey.generate()
@@ -156,6 +157,7 @@ def test_from_a_task_to_lists(world, run, tmp_path):
     assert [item for item, _ in best] == [task.items[index] for index in order]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("step", ["task_key.destroy", "session.ShufflerSession.delete"])
 def test_counting_continues_after_a_crash(world, run, tmp_path, monkeypatch, step):
     """Counts that are on disk are not computed again, and what they made obsolete is deleted."""

@@ -81,6 +81,7 @@ def answers_in_node(task, moments, people):
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
+@pytest.mark.long
 def test_from_tokens_to_counts(collector, run, tmp_path):
     """Counts are those of the same words in memory, and the shuffler has no token left."""
     clock, key, shuffler = Clock(), TaskKey.generate(), f"http://127.0.0.1:{free_port()}"

@@ -132,6 +132,7 @@ def test_a_token_of_two_people_is_counted_once(shuffling, token, task, people):
     assert (result.bundles, result.batch is None) == ((19, True) if people == 19 else (21, False))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize(
     ("owner", "step"),

@@ -213,6 +213,7 @@ def test_a_wrong_request_is_a_sentence(arguments, said):
     assert said in str(ran.exception)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("paper", ["xian", "x-map"])
 def test_rows_go_on_from_where_they_are(paper, tmp_path, monkeypatch):
     """A second run measures nothing: the same figures, though noise is fresh."""

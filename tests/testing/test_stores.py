@@ -142,6 +142,7 @@ def empty(tmp_path):
     return opened
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("claim", STORE_CLAIMS, ids=lambda claim: claim.__name__)
 def test_each_claim_notices_its_fault(claim, empty):
     claim(empty())
@@ -163,6 +164,7 @@ print(*tacit.testing.STORE_CLAIMS[:1])
 """
 
 
+@pytest.mark.long
 def test_what_the_extras_need_is_not_needed_to_import_them():
     ran = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
     assert ran.stdout.startswith("<function keeps_the_first"), ran.stderr

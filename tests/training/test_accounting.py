@@ -27,6 +27,7 @@ def test_the_published_accounting_of_five_steps(noise, epsilon):
     assert 0.8 * epsilon < renyi_epsilon(multipliers, "1e-5") < epsilon
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "10"])
 def test_a_budget_is_spent_to_its_end_and_never_beyond(epsilon):
     account = Account(epsilon, "1e-6", SecretReleases())

@@ -60,6 +60,7 @@ def loop(slope: float, noise: float, chance: np.random.Generator, stated: float 
     return float((belongs**2).mean()), float(((offset - belongs) ** 2).mean()), sums
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "slope",
     [

@@ -43,6 +43,7 @@ def test_laplace_is_discrete_laplace(scale):
     assert fits(IntegerNoise().laplace(COUNT, scale), laplace_shares(scale))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("deviation", [1, 3, 20])
 def test_gaussian_is_discrete_gaussian(deviation):
     assert fits(IntegerNoise().gaussian(COUNT, deviation), gaussian_shares(deviation))

@@ -63,6 +63,7 @@ def rating_added(ratings, row):
     return ratings.where(kept)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_a_changed_value_moves_no_release_by_more_than_declared(name, ratings):
     for row in (0, 777, len(ratings) - 1):
@@ -87,6 +88,7 @@ def test_presence_is_public_and_is_said_to_be(name, ratings):
     assert "which items each user rated" in METHODS[name].guarantee("1").public
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("epsilon", ["0.5", "10", "400"])
 def test_what_is_spent_is_what_is_promised(name, epsilon, ratings):
@@ -292,6 +294,7 @@ def test_implicit_rows_are_a_ridge_regression_on_presence():
     assert prior_rows(side, 12, rows, 0.1) == pytest.approx(table @ y, abs=1e-4)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_they_learn_where_the_budget_allows(name):
     ratings = synthetic(n_users=400, n_items=400, n_ratings=50_000, rng=2)

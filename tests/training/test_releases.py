@@ -87,6 +87,7 @@ def moved(model, rows, neighbour, folder):
     return {name: math.sqrt(squares[name]) / declared[name] for name in squares}, outputs
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_neighbour_moves_all_releases_by_at_most_their_sensitivity(model, seed, small, tmp_path):

@@ -27,6 +27,7 @@ FEW = from_frame(
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("pairs", [False, True])
 def test_simulated_counts_have_the_law_of_real_bundles(pairs):
     """Means and standard deviations per bucket, over batches of five devices."""

@@ -72,6 +72,7 @@ def bundle(user: int, one: ShuffledRound, *, pairs: bool) -> list[int]:
     return completed(signed_items(FIRST, FEW.scale, levels_of(FEW, user, FIRST), secret_word), one)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("pairs", [False, True])
 def test_simulated_counts_have_the_law_of_real_bundles(pairs):
     """Means and standard deviations per bucket, over batches of ten devices, two of each user."""
@@ -246,6 +247,7 @@ def test_few_users_get_item_means_alone_from_one_round():
         assert rounds == (plan.only_round(),)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("settings", "head"),
     [

@@ -73,6 +73,7 @@ def findings(trainer: object, seed: int) -> list[str]:
         return [str(error)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
 def test_no_spelling_of_ids_moves_a_count_by_more_than_declared(trainer):
     for seed in SEEDS:

@@ -64,6 +64,7 @@ def test_the_block_is_what_the_page_on_the_wire_says(n, factors, neighbours):
     assert end == len(data)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("n", "size"), [(65_536, 2), (65_537, 4)])
 def test_a_place_has_two_bytes_as_long_as_they_suffice(n, size):
     last = (n - 1).to_bytes(size, "little") * n

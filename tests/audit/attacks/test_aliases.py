@@ -15,6 +15,7 @@ def best_accuracy(table, draws):
     return sum(table[:, outcome].prod(1).max() for outcome in map(list, outcomes)) / len(table)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("plan", ["rated", "catalogue"])
 @pytest.mark.parametrize("epsilon", ["1", "2"])
 def test_accuracy_is_that_of_as_many_draws(world, plan, epsilon):

@@ -12,6 +12,7 @@ from tacit.errors import RequestError
 SYNCS = 100
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", ["rated", "catalogue"])
 def test_a_hundred_syncs_of_devices_say_no_more_than_one(world, figure, plan):
     found = Averaging(slots=1000).run(world(plan, "1"))
@@ -38,6 +39,7 @@ def test_a_device_that_draws_anew_at_each_sync_is_found(world, figure):
     assert figure(found, "balanced accuracy", f"{SYNCS} syncs").value > 0.97
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("missing", [False, True])
 def test_devices_answer_by_the_table(people, missing):
     """Shares of symbols, row by row, are those of the channel: nothing is mixed up on the way."""

@@ -9,6 +9,7 @@ from tacit.audit.attacks.device_reports import device_reports
 from tacit.errors import RequestError
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("epsilon", "least", "most"), [("1", 0.75, 0.85), ("4", 0.9, 0.99)])
 def test_recall_is_that_of_two_draws(world, epsilon, least, most):
     """Against the table: two draws of different rows differ with this probability."""
@@ -24,6 +25,7 @@ def test_recall_is_that_of_two_draws(world, epsilon, least, most):
     assert (once.value, once.bound, once.error) == (0, 0, 0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", ["1", "3"])
 def test_accuracy_after_a_renewal_is_within_the_guarantee(world, epsilon):
     (found,) = (

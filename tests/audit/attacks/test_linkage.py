@@ -40,6 +40,7 @@ def naive(world, known, stars):
     return np.mean(hits)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("stars", [True, False])
 @pytest.mark.parametrize("plan", ["rated", "catalogue", "sample:20"])
 def test_the_score_is_the_exact_likelihood_ratio(world, people, figure, plan, stars):

@@ -24,6 +24,7 @@ def found(world, **settings):
     return Membership(**{**FEW, **settings}).run(world)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 2.0, 10.0])
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 0.1])
 def test_the_largest_area_is_that_under_the_largest_curve(epsilon, delta):
@@ -43,6 +44,7 @@ def test_clean_trainings_are_within_their_bounds(few, name):
     assert not rare.leaks
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["dp-covariance", "dp-ease"])
 def test_noise_scaled_down_is_found(few, name):
     """Noise of epsilon 1,000 with the promise of epsilon 1."""

@@ -23,6 +23,7 @@ def test_stars_are_guessed_as_often_as_the_epsilon_allows(world, figure, epsilon
     assert found.baseline == 0.2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("plan", PLANS)
 def test_the_expected_figures_are_those_of_clean_reports(world, figure, plan):
     """Over 20 draws the mean figure is its bound, so that the bound is the expected value."""

@@ -60,6 +60,7 @@ def other_presence():
     return replace(STARS, users=users, items=items, levels=np.zeros(len(users), np.uint8))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("plan", HIDING)
 @pytest.mark.parametrize("maker", MAKERS)
 def test_a_provider_s_lists_do_not_depend_on_hidden_presence(maker, plan):
@@ -100,6 +101,7 @@ def test_users_of_whom_nothing_is_known_have_no_list(maker, where):
     assert (lists[10:] >= 0).all()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", LIST_TRAININGS.own)
 def test_a_curator_s_list_model_knows_nobody(name):
     fitted = LIST_TRAININGS[name].fit(STARS, epsilon="10")

@@ -69,6 +69,7 @@ def test_second_moments_are_those_of_the_rows_whatever_channels_people_have(shar
     assert pair_sums(told, Local(blocks), InMemory()) == pytest.approx(C.T @ C, rel=1e-9, abs=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", ["catalogue", "sample"])
 def test_second_moments_are_unbiased_and_their_noise_is_as_large_as_said(table, plan):
     """200 draws: all entries' mean within 5 sd, each within 6; the deviation of all within a tenth.
@@ -277,12 +278,14 @@ def ndcg():
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["ease", "graph-filter"])
 def test_lists_of_people_who_follow_their_taste_are_better_than_what_is_popular(name, ndcg):
     """At epsilon 3 both models see the tastes; popularity cannot."""
     assert ndcg(name, "3") > 1.3 * ndcg("popularity", "3")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["ease", "graph-filter"])
 def test_lists_from_a_person_s_own_reports_are_worse_than_those_made_at_home(name, ndcg):
     """By 1.3 to 1.6 and 1.75 to 1.87 times, in six means of five draws each."""

@@ -59,6 +59,7 @@ def test_without_noise_the_statistics_are_those_of_the_rows(own, table):
     assert sums(own, False).products == pytest.approx(each.T @ each)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", ["catalogue", "sample"])
 def test_statistics_from_reports_are_unbiased(table, plan):
     """The mean of 200 draws within 5 standard errors; with C^2 for C on the diagonal, or without
@@ -121,6 +122,7 @@ def test_weights_are_used_only_where_the_gain_is_certain():
     assert chosen_blend(of(5.1), PROVIDER) == pytest.approx((1, 0.5))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["ease", "graph-filter"])
 def test_users_without_common_tastes_get_what_is_popular(name):
     """Independent items: popularity is the best list. Of 150 fits each, 1 of EASE and none of the

@@ -149,6 +149,7 @@ def test_a_model_of_popularity_stays_one_until_the_next_search(split, monkeypatc
         )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_search_is_done_again_when_its_choice_may_be_stale(name, split, reports, searches):
     fit = learner(name).fit
