@@ -23,11 +23,11 @@ SIGNAL = 1.5
 """Least mean count of a pair in the head, in standard deviations of its noise."""
 STAR_SIGNAL = 6.0
 """The same for star ratings, in deviations of the dummies: more than without signs, because the
-mean of a sign is small. Chosen on synthetic users and MovieLens 1M."""
+mean of a sign is small. On synthetic users, 3 to 9 differ by at most .002 in RMSE."""
 LEAST_STAR_HEAD = 6.5
 """Least head, if every user had rated every item, over the square root of the number of items.
-With smaller heads, item means alone have a smaller error. Chosen on synthetic users and MovieLens
-1M."""
+With smaller heads, item means alone have a smaller error. Chosen with MovieLens 1M in view; on
+synthetic users, factors improve on item means from about 7."""
 MOST_STAR_ITEMS = 1500
 """Most items with factors. Memory is quadratic in it."""
 LEAST_DUMMIES = 20
