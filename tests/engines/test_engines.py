@@ -181,3 +181,20 @@ def test_a_spark_that_does_not_start_is_a_sentence():
     )
     assert ran.stdout.count("\n") == 1
     assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.spark
+def test_sockets_are_in_a_folder_of_this_user_alone():
+    """Over TCP each task waits 40 ms for an acknowledgement."""
+    code = (
+        "import os\n"
+        "from tacit.engines.spark_session import session\n"
+        "with session('local[1]') as spark:\n"
+        "    context = spark.sparkContext\n"
+        "    context.parallelize([1], 1).map(abs).collect()\n"
+        "    folder = context.getConf().get('spark.python.unix.domain.socket.dir')\n"
+        "    print(oct(os.stat(folder).st_mode), os.listdir(folder)[0].endswith('.sock'))\n"
+        "print(os.path.exists(folder))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout == "0o40700 True\nFalse\n", ran.stderr

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sys
 import threading
 import warnings
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import RequestError
@@ -47,22 +49,40 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
 
     logging.getLogger().addFilter(_of_no_gateway)
     level = _hush(logging.CRITICAL + 1)
-    running = SparkSession.getActiveSession()
-    spark = running or _started(master, memory)
-    try:
-        if spark.sparkContext.master != master:
-            raise RequestError(
-                "Spark already runs in this process with the master "
-                f"{spark.sparkContext.master}; use that master, or stop the session "
-                f"before you use {master}."
-            )
-        yield _separate_session(spark)
-    finally:
-        if running is None:
-            with quiet():
-                spark.stop()
-            logging.getLogger().removeFilter(_of_no_gateway)
-            _hush(level)
+    with _socket_settings(master) as sockets:
+        running = SparkSession.getActiveSession()
+        spark = running or _started(master, _settings(master, memory) | sockets)
+        try:
+            if spark.sparkContext.master != master:
+                raise RequestError(
+                    "Spark already runs in this process with the master "
+                    f"{spark.sparkContext.master}; use that master, or stop the session "
+                    f"before you use {master}."
+                )
+            yield _separate_session(spark)
+        finally:
+            if running is None:
+                with quiet():
+                    spark.stop()
+                logging.getLogger().removeFilter(_of_no_gateway)
+                _hush(level)
+
+
+@contextmanager
+def _socket_settings(master: str) -> Generator[dict[str, str]]:
+    """Return settings for Unix sockets between Spark and the workers of this machine.
+
+    Spark writes a task in two parts. Over TCP the second one waits for the delayed acknowledgement
+    of the first, 40 ms per task, which is longer than a small task. Reports pass through the
+    sockets, so they are in a folder of this user alone. Its path is short, because the system
+    limits that of a socket. PySpark before 4.1 ignores these settings.
+    """
+    if not (master.startswith("local") and hasattr(socket, "AF_UNIX")):
+        yield {}
+        return
+    with TemporaryDirectory(prefix="tacit-", dir="/tmp") as folder:
+        option = "spark.python.unix.domain.socket"
+        yield {f"{option}.enabled": "true", f"{option}.dir": folder}
 
 
 def _of_no_gateway(record: logging.LogRecord) -> bool:
@@ -126,7 +146,7 @@ def _java() -> None:
         )
 
 
-def _started(master: str, memory: str) -> "SparkSession":
+def _started(master: str, settings: dict[str, str]) -> "SparkSession":
     _java()
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
@@ -134,7 +154,7 @@ def _started(master: str, memory: str) -> "SparkSession":
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers use this Python
     py4j: Any = import_module("py4j.protocol")
     builder = SparkSession.Builder().master(master).appName("tacit")
-    for key, setting in _settings(master, memory).items():
+    for key, setting in settings.items():
         builder = builder.config(key, setting)
     interrupted = signal.getsignal(signal.SIGINT)
     try:
