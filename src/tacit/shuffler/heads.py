@@ -1,8 +1,8 @@
-"""Head of a plan or a task about pairs: how many of the most frequent items it has.
+"""Size of the head: the most frequent items, whose pairs a second round counts.
 
-A larger head has more pairs, and so more dummies and a weaker signal per pair. For star ratings,
-whether a round about pairs follows at all is decided from public numbers, before the first round: a
-round about pairs costs item means their accuracy, and the more so the more items there are.
+A larger head has more pairs, and so needs more dummies and has a weaker signal per pair. For star
+ratings, public numbers decide before the first round whether a round about pairs follows: it makes
+item means less accurate, and more so in a larger catalogue.
 """
 
 from dataclasses import replace
@@ -20,18 +20,19 @@ from tacit.wire.shuffled.round_terms import pair_buckets_of
 from tacit.wire.shuffled.task import SEALED_BYTES
 
 SIGNAL = 1.5
-"""Least mean count of a pair in the head, in standard deviations of its noise."""
+"""Minimum mean count of a pair in the head, in standard deviations of its dummies' count."""
 STAR_SIGNAL = 6.0
-"""The same for star ratings, in deviations of the dummies: more than without signs, because the
-mean of a sign is small. On synthetic users, 3 to 9 differ by at most .002 in RMSE."""
+"""The same for star ratings. It is larger than without signs because the mean of a sign is small.
+On synthetic users, values from 3 to 9 change the RMSE by at most .002."""
 LEAST_STAR_HEAD = 6.5
-"""Least head, if every user had rated every item, over the square root of the number of items.
-With smaller heads, item means alone have a smaller error. Chosen with MovieLens 1M in view; on
+"""Minimum of `star_head_limit` over the square root of the number of items.
+
+With smaller heads, item means alone have a smaller error. Chosen with MovieLens 1M in view. On
 synthetic users, factors improve on item means from about 7."""
 MOST_STAR_ITEMS = 1500
-"""Most items with factors. Memory is quadratic in it."""
+"""Maximum number of items with factors. Memory is quadratic in it."""
 LEAST_DUMMIES = 20
-"""Dummies of the announced round. Their rounding costs a second round at most a twentieth more."""
+"""Target minimum of dummies per device in the announced round. Rounding up adds at most 1/20."""
 
 
 class PairRound(NamedTuple):
@@ -53,10 +54,10 @@ def head_size(
     """Return the size of the largest head whose pairs exceed their noise, at most `most`.
 
     `counts`: debiased counts of items, shape (items,). `people`: number of bundles. `messages`: own
-    messages M of each. `density`: expected number of dummies per bucket. `signal`: least mean count
-    of a pair, in standard deviations of its noise. A user with k items of the head sends at most
-    k (k - 1) / 2 pairs, and k is its mean by the counts. Returns 0 if the pairs of no head exceed
-    their noise.
+    messages M of each. `density`: expected number of dummies per bucket. `signal`: minimum mean
+    count of a pair, in standard deviations of its noise. A user with k items of the head sends at
+    most k (k - 1) / 2 pairs, where k is estimated by its mean over users. Returns 0 if no head has
+    pairs that exceed their noise.
     """
     size = np.arange(2, min(most, len(counts)) + 1)
     if not len(size):
@@ -70,12 +71,12 @@ def head_size(
 def announced_round(
     plan: ShuffledPlan, most_dummies: int, most_items: int = MOST_STAR_ITEMS
 ) -> ShuffledRound | None:
-    """Return the round of the smallest head that may follow; None if none can.
+    """Return the round about pairs of the smallest head that may follow; None if none can.
 
-    Every round that follows has at least its buckets and its dummies per bucket, so the certificate
-    of the collection is that of the announced round, whatever counts decide. For star ratings, none
-    follows either if pairs would not improve on item means. `most_dummies`: most dummies of a
-    device about pairs. `most_items`: most items of a signed head.
+    A round that follows has at least as many buckets, and at least as many dummies per bucket. The
+    certificate of the collection therefore holds for every head that the counts select. For star
+    ratings, none follows if pairs would not improve on item means. `most_dummies`: maximum
+    number of a device's dummies about pairs. `most_items`: maximum size of a signed head.
     """
     if plan.signed and not star_head_limit(plan, most_dummies, most_items):
         return None
@@ -95,11 +96,12 @@ def following_round(
     signed: bool,
     most_items: int = MOST_STAR_ITEMS,
 ) -> PairRound | None:
-    """Return the round about pairs that follows from counts; None if no pair exceeds its noise.
+    """Return the round about pairs that the counts select; None if its head is too small.
 
-    `counts`: debiased counts of items, shape (items,). `bundles`: their number. `devices`: honest
-    ones. `most_dummies`, `most_items`: as in `announced_round`. `signed`: whether messages have a
-    sign.
+    The head is too small if it has fewer buckets than the announced round. `counts`: debiased
+    counts of items, shape (items,). `bundles`: number of bundles in the batch. `devices`: number of
+    honest devices. `most_dummies`, `most_items`: as in `announced_round`. `signed`: whether
+    messages have a sign.
     """
     items = min(len(counts), most_items) if signed else len(counts)
     size = head_size(
@@ -122,8 +124,8 @@ def star_head_limit(
 ) -> int:
     """Return the largest head of a signed plan, from public numbers; 0 for no round about pairs.
 
-    It is the head if every user had rated every item. `most_dummies`, `most_items`: as in
-    `announced_round`.
+    The limit is the head size that results if every user rates every item. `most_dummies`,
+    `most_items`: as in `announced_round`.
     """
     size = head_size(
         np.full(plan.items, float(plan.bundles)),
@@ -137,7 +139,7 @@ def star_head_limit(
 
 
 def largest_head(announced: ShuffledRound, most_dummies: int, items: int, *, signed: bool) -> int:
-    """Return the size of the largest head for at most `most_dummies`, that fits in a bundle.
+    """Return the size of the largest head within `most_dummies` whose messages fit in a bundle.
 
     `items`: most items of a head. `signed`: whether messages have a sign.
     """

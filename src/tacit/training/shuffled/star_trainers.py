@@ -1,4 +1,4 @@
-"""Trainers of star ratings from shuffled messages: shuffled-item-mean and shuffled-covariance.
+"""Trainers for star ratings from shuffled messages: shuffled-item-mean and shuffled-covariance.
 
 Devices send messages about their users' items, each with a sign, and then about pairs of the most
 rated items (`tacit.training.shuffled.signed_simulation`). The provider has counts alone. The
@@ -39,7 +39,7 @@ Advance = Callable[[float], None]
 
 
 class CollectedStars(NamedTuple):
-    """Items as in `ItemSide`, with the rounds and the certificate as in `Collected`."""
+    """Item model as in `ItemSide`, with rounds and certificate as in `trainers.Collected`."""
 
     mu: float
     items: NDArray[np.float64]
@@ -49,10 +49,11 @@ class CollectedStars(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledItemMean:
-    """Private item means without a curator: one round of shuffled messages about signed items.
+    """Item means without a curator, from one round of shuffled messages about items with a sign.
 
-    `messages`: M of the plan. A device sends at most as many items as have 3 M pairs. `honest`:
-    least fraction of honest bundles. `turnout`: least bundles in a batch over the number of users.
+    `messages`: M of the plan. A device sends at most n items, the smallest n with n (n - 1) / 2 >=
+    3 M: 25 for M = 100. `honest`: minimum fraction of honest bundles. `turnout`: minimum number of
+    bundles in a batch, as a fraction of the number of users.
 
     Raises `RequestError` for settings out of range.
     """
@@ -77,10 +78,12 @@ class ShuffledItemMean:
         rng: int = 0,
         advance: Advance = lambda done: None,
     ) -> Fitted:
-        """Simulate the round at `epsilon` nats per user and `delta`, decimal strings.
+        """Simulate the round at `epsilon` nats per user and `delta`, and return the fitted model.
 
-        All draws are secret, so `rng` is ignored. Raises `RequestError` for an invalid `epsilon` or
-        `delta`, for a delta above .01 over the bundles, and without users or items.
+        `epsilon`, `delta`: decimal strings. The default delta is too large above about 14,000
+        users. `rng`: ignored, because all draws are secret. `advance`: not called. Raises
+        `RequestError` for an invalid `epsilon` or `delta`, a delta above .01 over the minimum
+        number of bundles, implicit feedback, and ratings without users or items.
         """
         return _fitted(self, ratings, epsilon, delta)
 
@@ -94,12 +97,12 @@ class ShuffledItemMean:
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledCovariance:
-    """Item factors without a curator: shuffled messages about signed items, then signed pairs.
+    """Item factors without a curator: shuffled messages about items, then pairs, with signs.
 
-    `messages`: pairs that a device sends at most. `most_dummies`: largest number of dummies per
-    device about pairs, which bounds the head. `most_items`: most items with factors, by count;
-    memory is quadratic in it. `honest`: least fraction of honest bundles. `turnout`: least bundles
-    in a batch over the number of users.
+    `messages`: maximum number of pairs that a device sends. `most_dummies`: maximum number of its
+    dummies about pairs, which bounds the head. `most_items`: maximum number of items with factors,
+    the most rated ones; memory is quadratic in it. `honest`: minimum fraction of honest bundles.
+    `turnout`: minimum number of bundles in a batch, as a fraction of the number of users.
 
     Raises `RequestError` for settings out of range.
     """
@@ -128,10 +131,12 @@ class ShuffledCovariance:
         rng: int = 0,
         advance: Advance = lambda done: None,
     ) -> Fitted:
-        """Simulate both rounds at `epsilon` nats per user and `delta`, decimal strings.
+        """Simulate both rounds at `epsilon` nats per user and `delta`, and return the fitted model.
 
-        All draws are secret, so `rng` is ignored. Raises `RequestError` for an invalid `epsilon` or
-        `delta`, for a delta above .01 over the bundles, and without users or items.
+        `epsilon`, `delta`: decimal strings. The default delta is too large above about 14,000
+        users. `rng`: ignored, because all draws are secret. `advance`: not called. Raises
+        `RequestError` for an invalid `epsilon` or `delta`, a delta above .01 over the minimum
+        number of bundles, implicit feedback, and ratings without users or items.
         """
         return _fitted(self, ratings, epsilon, delta)
 
@@ -139,7 +144,7 @@ class ShuffledCovariance:
         """Return item means and factors from two simulated rounds of the plan.
 
         If pairs are not expected to improve on item means, the only round is about items. If the
-        counts of items show that no pair would exceed its noise, no round about pairs follows.
+        counts of items select a smaller head than the announced one, no round about pairs follows.
         """
         announced = announced_round(plan, self.most_dummies, self.most_items)
         if announced is None:
