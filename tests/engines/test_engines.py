@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import block_kernels as kernels
 import numpy as np
@@ -185,16 +186,24 @@ def test_a_spark_that_does_not_start_is_a_sentence():
 
 @pytest.mark.spark
 def test_sockets_are_in_a_folder_of_this_user_alone():
-    """Over TCP each task waits 40 ms for an acknowledgement."""
+    """Over TCP each task waits 40 ms for an acknowledgement.
+
+    A later session of other code, in the same Java process, has the same settings by default.
+    """
     code = (
         "import os\n"
+        "from pyspark.sql import SparkSession\n"
         "from tacit.engines.spark_session import session\n"
         "with session('local[1]') as spark:\n"
         "    context = spark.sparkContext\n"
         "    context.parallelize([1], 1).map(abs).collect()\n"
         "    folder = context.getConf().get('spark.python.unix.domain.socket.dir')\n"
-        "    print(oct(os.stat(folder).st_mode), os.listdir(folder)[0].endswith('.sock'))\n"
-        "print(os.path.exists(folder))"
+        "    print(folder, oct(os.stat(folder).st_mode), len(os.listdir(folder)) > 0)\n"
+        "later = SparkSession.builder.master('local[1]').getOrCreate()\n"
+        "print(later.sparkContext.parallelize([-2], 1).map(abs).collect())\n"
+        "later.stop()"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert ran.stdout == "0o40700 True\nFalse\n", ran.stderr
+    folder, *rest = ran.stdout.split()
+    assert rest == ["0o40700", "True", "[2]"], ran.stderr
+    assert not Path(folder).exists()

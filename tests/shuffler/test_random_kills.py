@@ -110,7 +110,7 @@ def _outcome(server, task):
     """The closing of a task whose bundles are deleted, None before."""
     with suppress(OSError, HTTPException):  # requests that the renewal interrupts
         closing, metrics = _closing(server, task), server.get("/metrics")[1]
-        return closing if b"tacit_closing_lag_seconds 0.0" in metrics else None
+        return closing if b"tacit_closing_lag_seconds 0.0\n" in metrics else None
     return None
 
 

@@ -1,5 +1,6 @@
 """Spark in this process: use a running session or start one, and restore the previous state."""
 
+import atexit
 import logging
 import os
 import re
@@ -11,10 +12,11 @@ import threading
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import RequestError
@@ -49,40 +51,47 @@ def session(master: str, memory: str = "4g") -> Generator["SparkSession"]:
 
     logging.getLogger().addFilter(_of_no_gateway)
     level = _hush(logging.CRITICAL + 1)
-    with _socket_settings(master) as sockets:
-        running = SparkSession.getActiveSession()
-        spark = running or _started(master, _settings(master, memory) | sockets)
-        try:
-            if spark.sparkContext.master != master:
-                raise RequestError(
-                    "Spark already runs in this process with the master "
-                    f"{spark.sparkContext.master}; use that master, or stop the session "
-                    f"before you use {master}."
-                )
-            yield _separate_session(spark)
-        finally:
-            if running is None:
-                with quiet():
-                    spark.stop()
-                logging.getLogger().removeFilter(_of_no_gateway)
-                _hush(level)
+    running = SparkSession.getActiveSession()
+    spark = running or _started(master, _settings(master, memory) | _socket_settings(master))
+    try:
+        if spark.sparkContext.master != master:
+            raise RequestError(
+                "Spark already runs in this process with the master "
+                f"{spark.sparkContext.master}; use that master, or stop the session "
+                f"before you use {master}."
+            )
+        yield _separate_session(spark)
+    finally:
+        if running is None:
+            with quiet():
+                spark.stop()
+            logging.getLogger().removeFilter(_of_no_gateway)
+            _hush(level)
 
 
-@contextmanager
-def _socket_settings(master: str) -> Generator[dict[str, str]]:
+def _socket_settings(master: str) -> dict[str, str]:
     """Return settings for Unix sockets between Spark and the workers of this machine.
 
     Spark writes a task in two parts. Over TCP the second one waits for the delayed acknowledgement
-    of the first, 40 ms per task, which is longer than a small task. Reports pass through the
-    sockets, so they are in a folder of this user alone. Its path is short, because the system
-    limits that of a socket. PySpark before 4.1 ignores these settings.
+    of the first, 40 ms per task, which is longer than a small task. PySpark before 4.1 ignores
+    these settings.
     """
     if not (master.startswith("local") and hasattr(socket, "AF_UNIX")):
-        yield {}
-        return
-    with TemporaryDirectory(prefix="tacit-", dir="/tmp") as folder:
-        option = "spark.python.unix.domain.socket"
-        yield {f"{option}.enabled": "true", f"{option}.dir": folder}
+        return {}
+    option = "spark.python.unix.domain.socket"
+    return {f"{option}.enabled": "true", f"{option}.dir": _socket_folder()}
+
+
+@cache
+def _socket_folder() -> str:
+    """Return a folder of this user alone, because reports pass through the sockets in it.
+
+    It exists until the process ends: a later session in the same Java process has the settings of
+    the first one by default. Its path is short, because the system limits that of a socket.
+    """
+    folder = mkdtemp(prefix="tacit-", dir="/tmp")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _of_no_gateway(record: logging.LogRecord) -> bool:
