@@ -131,7 +131,7 @@ def test_a_memory_is_kept_in_a_folder(tmp_path):
     chance, both = np.random.default_rng(1), frames()
     for _ in range(3):
         domains = joined(*both)
-        fitted = fit_map("nx-map", domains, state=tmp_path / "state", k=7)
+        fitted = fit_map("nx-map", domains, state=str(tmp_path / "state"), k=7)
         assert_same(fitted, fit_map("nx-map", domains, k=7))
         both = changed(both, "new user", chance)
     system = XMap(k=7)

@@ -17,6 +17,8 @@ from tacit.errors import RequestError
 from tacit.testing import ENGINE_CLAIMS
 from tacit.testing.engines import SHARED, MatrixRows, Product, Scale, matrices, scaled
 
+IDLE = Path(__file__).parents[1] / "importable" / "idle_workers.py"
+
 
 @pytest.mark.parametrize("claim", ENGINE_CLAIMS, ids=lambda claim: claim.__name__)
 def test_the_claims_about_an_engine(claim, engine: Engine):
@@ -206,4 +208,30 @@ def test_sockets_are_in_a_folder_of_this_user_alone():
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     folder, *rest = ran.stdout.split()
     assert rest == ["0o40700", "True", "[2]"], ran.stderr
+    assert not Path(folder).exists()
+
+
+@pytest.mark.spark
+def test_idle_workers_end_silently(tmp_path):
+    """Spark ends a worker that was idle for a minute, and PySpark fails to report that."""
+    ran = subprocess.run([sys.executable, IDLE, tmp_path], capture_output=True, text=True)
+    before, after = ran.stdout.split()
+    assert int(before) >= 2, ran.stderr
+    assert after == "0", ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_fork_leaves_the_sockets_of_its_parent():
+    code = (
+        "import os, sys\n"
+        "from tacit.engines.spark_session import _socket_folder\n"
+        "folder = _socket_folder()\n"
+        "child = os.fork()\n"
+        "if not child:\n    sys.exit()\n"
+        "os.waitpid(child, 0)\n"
+        "print(os.path.exists(folder), folder)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    exists, folder = ran.stdout.split()
+    assert exists == "True", ran.stderr
     assert not Path(folder).exists()

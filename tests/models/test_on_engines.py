@@ -169,7 +169,7 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path, monkeypatch: pyt
 
 def test_a_folder_that_is_made_is_its_owners_alone(tmp_path: Path):
     """Reports are in it."""
-    fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=tmp_path / "state")
+    fit("mf", reports("rated"), ridge=5.0, sweeps=1, state=str(tmp_path / "state"))
     assert (tmp_path / "state").stat().st_mode & 0o077 == 0
 
 

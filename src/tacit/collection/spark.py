@@ -16,7 +16,7 @@ from tacit.collection.perturb import perturb
 from tacit.collection.plan import Plan
 from tacit.collection.report_file import write_blocks
 from tacit.collection.slots import BLOCK, SlotReports, slot_reports
-from tacit.engines.spark_session import quiet, session
+from tacit.engines.spark_session import quiet, session, set_up_worker
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
@@ -125,6 +125,7 @@ class _Perturb:
             columns = (people, reports.items, reports.symbols, reports.channel_of)
             names = ("user", "item", "symbol", "channel")
             yield pa.record_batch([pa.array(c.astype(np.int32)) for c in columns], names)
+        set_up_worker()
 
 
 def _ratings(batch: Any, items: Vocabulary, scale: RatingScale) -> Ratings:

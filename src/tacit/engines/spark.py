@@ -1,11 +1,9 @@
 """Engine of a cluster, or of one machine's cores, by Spark."""
 
-import gc
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit import errors
 from tacit.engines.engine import Block, Column, Result, Shared
-from tacit.engines.spark_session import losing_nobody, quiet, session
+from tacit.engines.spark_session import losing_nobody, quiet, session, set_up_worker
 from tacit.errors import RequestError, TacitError
 
 # Serialization of blocks: a line of JSON that describes the content, then arrays. No pickle.
@@ -214,7 +212,7 @@ class _Task:
         for row in rows:
             for others in ([],) if columns is None else ([column] for column in columns):
                 yield self._outcome([row, *others, shared])
-        _exempt_imports_from_collection()
+        set_up_worker()
 
     def _outcome(self, arguments: list[bytes]) -> tuple[str | None, bytes]:
         """Return the packed result, or the name of a `TacitError` and its message."""
@@ -223,16 +221,6 @@ class _Task:
             return None, _fitting(pack(result))
         except TacitError as error:
             return type(error).__name__, str(error).encode()
-
-
-@cache
-def _exempt_imports_from_collection() -> None:
-    """Exempt what this worker has imported from garbage collection.
-
-    PySpark collects garbage after every task. Over all objects of the imported modules this takes
-    longer than a small task.
-    """
-    gc.freeze()
 
 
 def _fitting(packed: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """Spark in this process: use a running session or start one, and restore the previous state."""
 
 import atexit
+import gc
 import logging
 import os
 import re
@@ -90,8 +91,30 @@ def _socket_folder() -> str:
     the first one by default. Its path is short, because the system limits that of a socket.
     """
     folder = mkdtemp(prefix="tacit-", dir="/tmp")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(_remove_in, os.getpid(), folder)
     return folder
+
+
+def _remove_in(process: int, folder: str) -> None:
+    """Remove `folder`, but not in a fork of `process`, which Spark does not belong to."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def set_up_worker() -> None:
+    """Set up the process of a worker, at the end of its first task.
+
+    PySpark collects garbage after every task. Over all objects of the imported modules this takes
+    longer than a small task, so they are exempted.
+
+    Spark closes the connection to a worker that was idle for a minute. PySpark writes this error to
+    the closed connection and prints a traceback when that fails. With the default action of the
+    signal, the worker ends at the write.
+    """
+    gc.freeze()
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
 def _of_no_gateway(record: logging.LogRecord) -> bool:

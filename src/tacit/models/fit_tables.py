@@ -29,7 +29,7 @@ class LearnsOnEngine(Protocol):
         ...
 
     @property
-    def state(self) -> Path | None:
+    def state(self) -> str | Path | None:
         """The folder; None for memory."""
         ...
 
@@ -42,7 +42,7 @@ def fit_tables(model: LearnsOnEngine, rng: int, *learnt_from: Array) -> Tables:
     """
     if model.state is not None:
         return InFolder.of(
-            model.state, _settings(model) | {"rng": rng, "data": _digest(learnt_from)}
+            Path(model.state), _settings(model) | {"rng": rng, "data": _digest(learnt_from)}
         )
     if model.engine is not None:
         raise RequestError(

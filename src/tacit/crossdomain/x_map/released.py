@@ -151,7 +151,7 @@ def fit_map(
     epsilon: str | None = None,
     delta: str = "1e-6",
     engine: Engine | None = None,
-    state: Path | None = None,
+    state: str | Path | None = None,
     releases: NoisyReleases | None = None,
     **settings: Any,
 ) -> ReleasedMap:
@@ -189,14 +189,15 @@ def fit_map(
         without common users.
     """
     system, engine = configured(name, settings, epsilon), engine or Local()
+    folder = None if state is None else Path(state)
     trial = everything(domains)
     domains.require_links(trial.target)
     if epsilon is None and isinstance(system, XMap):
-        return _refitted(system, domains, engine, state)
+        return _refitted(system, domains, engine, folder)
     spent = Release(
         name, _claimed(system, epsilon), delta if isinstance(system, StrictMap) else "0"
     )
-    every = (spent,) if state is None else debit(state, spent)
+    every = (spent,) if folder is None else debit(folder, spent)
     if isinstance(system, XMap):
         item_map = ItemMap.fit(system, domains, engine=engine, epsilon=epsilon)
         return replace(item_map, guarantee=composed(item_map.guarantee, every))

@@ -127,7 +127,7 @@ class ChannelMF:
     screened: bool = False
     warm: Fitted | None = field(default=None, repr=False, compare=False)
     engine: Engine | None = field(default=None, repr=False, compare=False)
-    state: Path | None = field(default=None, repr=False, compare=False)
+    state: str | Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:

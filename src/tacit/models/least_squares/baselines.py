@@ -35,7 +35,7 @@ class Baseline:
     items: bool = True
     people: bool = True
     engine: Engine | None = field(default=None, repr=False, compare=False)
-    state: Path | None = field(default=None, repr=False, compare=False)
+    state: str | Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:

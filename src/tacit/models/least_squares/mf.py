@@ -50,7 +50,7 @@ class MF:
     centred: bool = True
     warm: Fitted | None = field(default=None, repr=False, compare=False)
     engine: Engine | None = field(default=None, repr=False, compare=False)
-    state: Path | None = field(default=None, repr=False, compare=False)
+    state: str | Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:

@@ -30,7 +30,7 @@ class Popularity:
     """
 
     engine: Engine | None = field(default=None, repr=False, compare=False)
-    state: Path | None = field(default=None, repr=False, compare=False)
+    state: str | Path | None = field(default=None, repr=False, compare=False)
     name = "popularity"
 
     def fit(

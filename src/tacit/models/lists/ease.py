@@ -78,7 +78,7 @@ class EASE:
     ridge: float | None = None
     item_table: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     engine: Engine | None = field(default=None, repr=False, compare=False)
-    state: Path | None = field(default=None, repr=False, compare=False)
+    state: str | Path | None = field(default=None, repr=False, compare=False)
     warm: FittedLists | None = field(default=None, repr=False, compare=False)
     name = "ease"
 

@@ -69,7 +69,7 @@ class GraphFilter:
     directions: int = 256
     strength: float = 0.3
     engine: Engine | None = field(default=None, repr=False, compare=False)
-    state: Path | None = field(default=None, repr=False, compare=False)
+    state: str | Path | None = field(default=None, repr=False, compare=False)
     warm: FittedLists | None = field(default=None, repr=False, compare=False)
     name = "graph-filter"
 
