@@ -38,6 +38,7 @@ def lines(value):
     return {row[0].text: row[1].text for row in rows}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("value", [*SHOWN, FOUND], ids=lambda value: type(value).__name__)
 def test_it_is_well_formed_small_and_of_names_that_are_no_markup(value):
     assert len(value._repr_html_()) < (30_000 if value is FOUND else 3_000)

@@ -95,6 +95,7 @@ KINDS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_reader_gives_the_same_names(tmp_path, kind):
     notices: list[str] = []

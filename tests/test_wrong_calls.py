@@ -185,6 +185,7 @@ WRONG = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("number", range(len(WRONG)))
 def test_each_mistake_gets_its_sentence(number):
     call, sentence = WRONG[number]

@@ -46,7 +46,7 @@ FEW = {"1", "4"}
 """The epsilons of every mechanism in the default run; randomized response has all of them."""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "epsilon"),
     [
@@ -61,7 +61,7 @@ def test_a_tenth_too_much_is_convicted(name, epsilon):
     assert audit(hot, draws=draws).refutes(epsilon)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", list(MECHANISMS))
 def test_honest_channels_are_not_convicted(name):
     for epsilon in HOTTER:
@@ -87,6 +87,7 @@ def clamps_after(rng, truth, size):
     return np.clip(np.round(truth + noise), 0, 4).astype(int)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", [wrong_k, forgets_to_lie, clamps_after])
 def test_planted_faults_at_claim_1_are_convicted(fault):
     rng = np.random.default_rng(8)

@@ -29,6 +29,7 @@ def drawn(channel, row, words):
     return BulkSampler((channel,), WordsForTestsOnly(words)).draw(rows)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("word_bits", [12, 16])
 def test_every_word_in_bulk_gives_its_symbol(member, word_bits):
     channel = member("1", word_bits=word_bits)

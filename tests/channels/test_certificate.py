@@ -36,7 +36,7 @@ def verify_all(member, wanted: list[str]) -> None:
             assert word_bits < 64 or loss <= Decimal("1e-12"), epsilon
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 def test_every_table_is_certified(member):
     verify_all(member, epsilons(6))
 
@@ -46,7 +46,7 @@ def test_every_table_is_certified_at_300_epsilons(member):
     verify_all(member, epsilons(300))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_scale_is_certified(member, scale):
     channel = member("1.3", RatingScale.parse(scale))
@@ -54,6 +54,7 @@ def test_every_scale_is_certified(member, scale):
     assert 0 <= audit_table(channel).loss <= Decimal("1e-12")
 
 
+@pytest.mark.sampled(4)
 def test_extreme_epsilons_are_certified(member):
     for epsilon in ("0.000001", "16"):
         assert audit_table(member(epsilon)).loss <= Decimal("2e-12")

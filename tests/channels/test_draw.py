@@ -31,7 +31,7 @@ def scalar(channel: Channel, row: int, word: int) -> int:
     return draw(channel, row, lambda: word)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 def test_every_13_bit_word_gives_its_symbol(member):
     """A bit more than the planted faults below need to be found."""
     assert equals_table(member("1", word_bits=13), scalar)
@@ -91,6 +91,7 @@ MUTANTS = (
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mutant", MUTANTS)
 @pytest.mark.parametrize("name", ["randomized-response", "bounded-laplace"])
 def test_planted_faults_are_found(mutant, name):

@@ -57,6 +57,7 @@ def test_bounded_loss_is_epsilon_between_the_ends(epsilon):
     assert worst == pytest.approx(float(epsilon), abs=1e-9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("epsilon", "spread"), [("0.5", 3.3258), ("1", 1.5672), ("3", 0.4245)])
 def test_smaller_sensitivity_needs_the_fixed_point(epsilon, spread):
     law = bounded(epsilon, sensitivity="1")
@@ -99,7 +100,7 @@ def test_bounded_means_are_pulled_to_the_middle(epsilon, means):
     assert [law.mean(r) for r in STARS.values] == pytest.approx(means, abs=1e-3)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("member", FAMILY)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_laws_agree_with_their_densities(member, epsilon):
@@ -192,6 +193,7 @@ def test_bounded_noise_is_truncated_and_peaks_at_zero(epsilon, weights):
     assert sum(bins) == pytest.approx(1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("symbols", "error"), [(64, 0.011), (256, 0.0026)])
 @pytest.mark.parametrize("member", FAMILY)
 def test_table_means_approach_the_law(member, symbols, error):
@@ -213,7 +215,7 @@ def test_table_histogram_approaches_the_law():
     assert noise == pytest.approx(law.noise_law(SHARES, cuts), abs=2e-3)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", ["0.01", "0.5", "1", "4", "8"])
 @pytest.mark.parametrize("scale", ["1:5:1", "0.5:5:0.5", "-10:10:0.5"])
 def test_merged_laplace_stays_unbiased_and_no_cell_is_rare(epsilon, scale):

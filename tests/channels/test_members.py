@@ -58,7 +58,7 @@ def test_information_is_that_of_the_joint_law(member):
         member("1").information([0.5, 0.5])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("claim", CHANNEL_CLAIMS, ids=lambda claim: claim.__name__)
 def test_every_claim_about_a_channel_holds(member, claim):
     claim(member)
@@ -199,7 +199,7 @@ def test_every_name_has_settings():
         assert settings_of(name).__name__.lower() == name.replace("-", "")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("scale", "epsilon"),
     [

@@ -115,7 +115,7 @@ def test_randomized_response_is_definition_3():
     assert np.log(table.max() / table.min()) == pytest.approx(1)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("epsilon", ["1", "2", "4"])
 def test_audits_acquit_an_honest_table_and_convict_a_tenth_too_much(name, epsilon):

@@ -26,6 +26,7 @@ def explained(channel: Channel, prior=(0.2,) * 5) -> float:
     return float(joint.sum(0) @ (posterior - mean) ** 2 / (prior @ (levels - mean) ** 2))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "2", "3", "4"])
 def test_optimal_explains_most_variance(epsilon):
     best = explained(compile_channel("optimal", epsilon=epsilon, scale=STARS))
@@ -48,6 +49,7 @@ def test_a_setting_may_be_a_list(setting):
     assert tables[0] == tables[1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("objective", ["variance", "information"])
 def test_random_private_tables_are_no_better(objective):
     chance, best = (
@@ -88,6 +90,7 @@ def test_large_epsilon_is_randomized_response():
         assert row == pytest.approx(other, abs=64)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scale", ["0.5:5:0.5", "1:12:1", "-10:10:0.5", "0:1:1"])
 @pytest.mark.parametrize("epsilon", ["0.2", "2", "6"])
 def test_other_scales_have_at_most_as_many_symbols_as_levels(scale, epsilon):

@@ -129,7 +129,7 @@ SKEWED = Case(
 SCALES = ("0:1:1", "1:3:1", "1:4:1", "-2:2:1", "0:2.5:0.5")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", [SKEWED, *cases(40, SCALES, 3)])
 def test_no_table_tells_more_and_symbols_stand_for_means(case):
     check(case)
@@ -144,6 +144,7 @@ def runs_suffice(case: Case) -> bool:
 RUNS = [case for case in cases(30, SCALES[2:], 1) if runs_suffice(case)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", RUNS)
 def test_single_runs_of_levels_tell_as_much_as_every_pattern(case, monkeypatch):
     monkeypatch.setattr(optimal_channel, "ALL_PATTERNS", 3)

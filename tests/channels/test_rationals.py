@@ -28,6 +28,7 @@ def equations(chance, unknowns: int, rows: int, least: int = 1):
             return [list(column) for column in zip(*scaled, strict=True)], answer
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("unknowns", [1, 2, 3, 5])
 @pytest.mark.parametrize("spare", [0, 1, 3])
 def test_the_solution_is_found_exactly(unknowns, spare):

@@ -42,6 +42,7 @@ def test_an_interval_is_recommended_and_drawn(data, tmp_path, capsys):
     assert "without any privacy" not in err
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("private", [False, True])
 def test_the_report_has_the_verdicts_and_keeps_what_no_price_covers(
     data, tmp_path, capsys, private
@@ -78,7 +79,7 @@ def test_made_up_data_have_nothing_to_protect(capsys):
     assert "--private requires DATA" in err
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "name",
     [
@@ -105,6 +106,7 @@ def test_a_trainer_s_epsilons_are_below_the_one_that_stands_for_no_privacy(data,
     assert "Epsilons of a trainer must be below 999, which stands for no privacy, got 999" in err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["dp-bias", "dpss", "dpsaobj++", "dpsaout", "dp-covariance"])
 def test_at_999_nats_the_noise_of_a_trainer_is_negligible(name):
     """Two fits differ by at most .003 of the gain over the mean rating; at 8 nats by up to .1."""

@@ -34,6 +34,7 @@ def data(tmp_path, ratings):
     return path
 
 
+@pytest.mark.sampled(6)
 def test_a_malformed_file_is_one_sentence_and_nothing_else(run, malformed, tmp_path):
     path, case = malformed
     options = ["--scale", case.scale] if case.scale else []
@@ -110,6 +111,7 @@ def test_a_split_may_be_each_persons_last_or_a_column_of_the_file(run, data, tmp
     assert (found, "column 'test' must be among" in said) == (1, True)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
@@ -207,6 +209,7 @@ def test_help_names_the_verbs_and_loads_no_heavy_module():
     assert found.stdout.endswith("[]\n")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("verb", ["demo", "compare", "perturb", "fit", "recommend", "download"])
 def test_every_verb_has_an_example(run, verb):
     status, shown, _ = run(verb, "--help")

@@ -82,6 +82,7 @@ def test_a_profile_stays_at_home_and_its_items_are_left_out(run, model, tmp_path
     assert "\tThird" in printed
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -201,6 +202,7 @@ def test_where_a_model_cannot_learn_is_said_before_it_does(run, data, tmp_path, 
     assert not (tmp_path / "model").exists()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("written", "said"),
     [
@@ -273,6 +275,7 @@ def test_a_saved_top_n_model_recommends_to_its_users(run, tmp_path):
     assert pl.read_parquet(tmp_path / "all.parquet").columns == ["user", "item", "score"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["mf", "ease"])
 def test_json_has_the_items_titles_and_unrounded_figures(run, tmp_path, kind):
     made = synthetic(300, 120, 12_000, scale="there" if kind == "ease" else "1:5:1")

@@ -68,7 +68,7 @@ def test_a_key_is_for_all_tasks_of_a_provider(first, tmp_path):
     assert "provider_key" not in json.loads((tmp_path / "task.json").read_bytes())
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("successor", "options", "given", "message"),
     [

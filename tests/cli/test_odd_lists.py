@@ -141,6 +141,7 @@ def test_a_model_of_stars_alone_is_refused(run, write, verb, name):
     assert "got implicit feedback" in said
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", ["rated", "catalogue"])
 def test_a_model_of_lists_reads_stars_as_what_was_rated(run, write, plan):
     path = write([(*row, k * 7 % 5 + 1) for k, row in enumerate(HAD)], "user,item,rating")

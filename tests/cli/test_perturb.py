@@ -65,6 +65,7 @@ def test_a_catalogue_is_written_with_everybody_in_it(data, tmp_path, capsys):
     assert (status, out) == (0, "")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

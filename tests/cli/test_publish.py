@@ -22,6 +22,7 @@ STORE = Path(__file__).parent.parent / "formats" / "0.1.0" / "rated.collector.db
 USERS, ITEMS, ROWS = 400, 60, 12_000
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("least", [None, "305", "306", "1000"])
 def test_a_model_of_fewer_reports_than_the_least_is_not_published(tmp_path, run, least):
     store, model = shutil.copy(STORE, tmp_path), tmp_path / "model"

@@ -26,6 +26,7 @@ def settable():
                 yield name, key, str(value).lower() if value in (None, True, False) else str(value)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("name", "key", "text"), list(settable()))
 def test_every_setting_of_every_model_and_trainer_is_read_from_text(name, key, text):
     assert parsed_settings([learner(name)], [f"{key}={text}"]) == {

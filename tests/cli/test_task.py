@@ -117,6 +117,7 @@ def test_a_task_is_extended_by_the_items_that_it_does_not_have(extend, run, tmp_
     assert "has no item that the task does not have" in message
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [

@@ -138,6 +138,7 @@ def test_a_message_has_one_shape_for_any_two_profiles():
         assert (one.symbols != other.symbols).any()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "slot", "user"),
     [("randomized-response", "0.5", "20"), ("modified-laplace", "0.5", "15")],

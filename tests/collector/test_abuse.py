@@ -28,6 +28,7 @@ def reading(connection) -> bytes:
     return said
 
 
+@pytest.mark.long
 def test_200_megabytes_in_chunks(ask, started):
     task = ask()
     collector = started(task)

@@ -103,6 +103,7 @@ def test_a_name_erases_nothing(task, me, collector, report, send, tmp_path):
     assert people(tmp_path / "reports.db", task) == {name}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "body",
     [

@@ -38,6 +38,7 @@ def write_task(run, tmp_path):
     return write
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("plan", PLANS)
 def test_reports_models_and_labels_keep_what_the_task_does_not_cover(
     plan, write_task, collector, clock, report, send, run, tmp_path

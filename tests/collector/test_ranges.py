@@ -74,6 +74,7 @@ def read(reader, number):
     return np.frombuffer(b"".join(reader.tables(number)), STORED)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("connections", CONNECTIONS)
 def test_tables_hold_what_a_scan_finds(store, url, ask, small, connections):
     """Other tasks' reports and erased people left out; to the order of rows, by any number."""
@@ -87,6 +88,7 @@ def test_tables_hold_what_a_scan_finds(store, url, ask, small, connections):
     assert np.array_equal(np.sort(found), np.sort(scanned))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("connections", CONNECTIONS)
 def test_reports_are_the_same_by_any_number_of_connections(store, url, ask, small, connections):
     filled(store, ask(epsilons=("1", "2")))
@@ -115,6 +117,7 @@ def test_nothing_is_read_from_a_store_without_reports(store, url, ask):
         assert len(read(reader, number)) == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("connections", CONNECTIONS)
 def test_uploads_between_ranges_are_of_a_later_state(store, url, ask, small, connections):
     number = filled(store, ask())

@@ -90,6 +90,7 @@ def test_a_probe_of_a_file_writes_to_its_log(tmp_path):
     store.close()
 
 
+@pytest.mark.long
 def test_second_collector_on_a_file_is_refused(ask, started, tmp_path):
     first = started(ask())
     with pytest.raises(AssertionError, match="Another collector is running on"):

@@ -24,6 +24,7 @@ def test_what_is_due(ask):
     assert retention.due(task, end_of_first + 31 * DAY) == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("skew", [-DAY, 0, DAY])
 def test_a_deleted_report_is_not_taken_again(ask, collector, report, send, clock, tmp_path, skew):
     task = ask(window=2, retention_days=2)

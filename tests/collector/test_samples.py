@@ -44,7 +44,7 @@ def keys(worked):
     return found
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("cells", range(1, 9))
 @pytest.mark.parametrize("block", [1, 4, 9, 10])
 def test_right_is_what_is_asked(ask, monkeypatch, cells, block):
@@ -115,6 +115,7 @@ def test_too_much_at_once_is_refused(ask, collector, report, send, worked, monke
     assert keys(worked) == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "places", [(0, 2, 1), (0, 1, 1), (1, 1, 1), (0, 1), (0, 1, 2, 3), (-1, 0, 1), (0, 1, 6)]
 )

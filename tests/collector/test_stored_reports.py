@@ -64,6 +64,7 @@ def test_slots(ask, collector, report, send, tmp_path, plan):
     assert (np.diff(found.users) >= 0).all()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("plan", ["sample:7", "sample:40", "sample:99", "catalogue"])
 @pytest.mark.parametrize("block", [1, 100, 1 << 22])
 def test_places_found_in_bulk_are_those_that_devices_are_asked(

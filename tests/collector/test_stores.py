@@ -14,6 +14,7 @@ from tacit.testing import STORE_CLAIMS, StoreOpeners
 from tacit.testing.stores import stored_report
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("claim", STORE_CLAIMS, ids=lambda claim: claim.__name__)
 def test_the_claims_about_a_store(claim, url):
     claim(StoreOpeners(partial(open_store, url), partial(open_reader, url)))

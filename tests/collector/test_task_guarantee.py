@@ -56,6 +56,7 @@ def test_label_fit_and_stored_reports_state_one_sentence(
     assert task_guarantee(task).sentence == sentence
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("plan", PLANS)
 def test_page_says_everything_that_the_guarantee_calls_public(plan, ask):
     task = ask(plan, provider="https://films.example")
@@ -79,6 +80,7 @@ def test_docs_say_what_later_reports_show():
     assert RATED_SINCE in " ".join(text.split()).replace("Which", "which")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("plan", "slots"), [("catalogue", 6), ("sample:3", 3), ("rated", 4)])
 def test_ledger_of_a_device_never_exceeds_the_label(plan, slots, ask, tmp_path):
     """Each new maximum answers every slot again. A maximum that returns costs nothing more."""

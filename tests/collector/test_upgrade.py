@@ -97,6 +97,7 @@ def test_a_task_that_names_its_provider_goes_on(old):
     assert formats == {"tacit-task-1", "tacit-task-2"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("held", ["none", "task", "successor"])
 def test_devices_send_to_either_address(ask, collector, report, send, tmp_path, held):
     """Whichever the store held first, and where it begins with both."""

@@ -115,6 +115,7 @@ def test_mechanisms_and_schemas_that_nobody_offered(ask, collector, report, send
     assert response.status_code == 422
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("epoch", "status"), [(12, 422), (13, 200), (20, 200), (21, 200), (22, 422), (-1, 422)]
 )
@@ -123,6 +124,7 @@ def test_epochs(ask, collector, report, send, epoch, status):
     assert send(collector(task), task, report(task, epoch=epoch)).status_code == status
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "change",
     [
@@ -155,6 +157,7 @@ def test_what_is_malformed_is_refused_whole(ask, collector, report, tmp_path, ch
     assert rows(tmp_path) == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "body",
     [

@@ -143,6 +143,7 @@ def test_a_list_model_as_large_as_they_may_be_goes_through(ask, tmp_path, port):
         assert me.recommend(2) == [(103, 1.0), (100, 0.0)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", ["rated", "sample:3"])
 def test_a_provider_moves_with_its_store(ask, growing, tmp_path, plan):
     """The collector of the successor continues the store, and the old one serves the move."""

@@ -35,6 +35,7 @@ def test_the_odds_of_the_best_replacement_over_the_worst(epsilon, odds):
     assert middle == pytest.approx(math.sqrt(table[-1] / table[0]), rel=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", ["0.001", "0.3", "1", "7.5", "40"])
 def test_no_weight_breaks_the_bound(epsilon):
     table = [int(weight) for weight in weights(epsilon)]

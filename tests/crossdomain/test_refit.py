@@ -69,7 +69,7 @@ def changed(frames, kind, chance):
 KINDS = ("new user", "new rating", "new item", "item is gone", "user is gone", "another order")
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     st.integers(0, 10**6),
     st.lists(st.sampled_from(KINDS), min_size=1, max_size=4),

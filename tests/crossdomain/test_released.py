@@ -76,6 +76,7 @@ def printed(fitted, ratings):
     return np.clip(values, 1, 5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["none", "faithful"])
 def test_predictions_are_the_papers_from_what_the_map_contains(domains, mode):
     system = XMap(mode=mode, k=7, draws=Draws(bytes(32)))
@@ -168,6 +169,7 @@ def test_a_file_gives_the_same_predictions_and_guarantee(domains, forms, tmp_pat
         assert np.array_equal(again.predict(mine), fitted.predict(mine))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", FORMS)
 def test_load_reads_maps_as_it_reads_models(domains, forms, form, tmp_path):
     file = tmp_path / form

@@ -53,7 +53,7 @@ def naive(ratings):
     return s, same, share
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_nearest_are_the_nearest_of_the_formula(seed, engine):
@@ -99,7 +99,7 @@ def test_a_scale_too_fine_for_the_grid_is_refused():
         Adjusted.of(np.array([0, 1], np.int32), zero, np.array([0, 1 << 19]), 2, 1)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
 @pytest.mark.parametrize("seed", range(6))
 def test_layers_and_x_sims_are_those_of_every_path(seed, engine):

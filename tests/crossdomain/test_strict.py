@@ -46,6 +46,7 @@ def neighbour(domains, seed):
     return replace(domains, ratings=replace(ratings, users=users, times=None, **told))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("training", TRAININGS, ids=lambda training: training.name)
 @pytest.mark.parametrize("seed", range(4))
 def test_another_profile_stays_within_the_declared_sensitivities(domains, training, seed):

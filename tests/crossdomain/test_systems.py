@@ -26,7 +26,7 @@ def known(trial):
     return list(zip(ratings.users.tolist(), ratings.items.tolist(), ratings.values, strict=True))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("system", KINDS)
 def test_a_system_tells_every_asked_rating_and_says_what_it_promises(system, trial):
     predicted, guarantee = predict(system, trial)
@@ -41,7 +41,7 @@ def test_a_system_tells_every_asked_rating_and_says_what_it_promises(system, tri
         assert guarantee.fails
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("system", [p for p in KINDS if p.values[0].mode == "none"])
 def test_neither_blocks_nor_the_order_of_questions_change_a_digit(system, trial):
     whole = predict(system, trial).predicted
@@ -69,6 +69,7 @@ IN_ONE_BLOCK = {}
 """What a staged system predicts of the trial, the same in every test."""
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("system", STAGED, ids=lambda s: f"{s.name}-{s.variant}")
 def test_every_engine_gives_the_same_digits(system, trial, engine):
     """The whole pipeline, with the same draws: one block here is what all others are held to."""
@@ -80,7 +81,7 @@ def test_every_engine_gives_the_same_digits(system, trial, engine):
     assert here.covered.any()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("system", KINDS)
 def test_one_shared_person_and_one_item_a_domain_are_enough(system, domains):
     ratings = domains.ratings

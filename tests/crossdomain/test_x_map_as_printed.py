@@ -107,6 +107,7 @@ def x_sim(paths):
     return float(np.dot(certainty, similar) / sum(certainty))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", ["none", "faithful"])
 @pytest.mark.parametrize("seed", range(2))
 def test_edges_and_x_sims_are_those_of_the_formulas(domains, mode, seed):
@@ -180,6 +181,7 @@ def naive_by_people(profiles, people, items):
 NAIVE = {"item": naive_by_items, "user": naive_by_people}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("alteregos", ["tested", "everybody"])
 @pytest.mark.parametrize("variant", ["item", "user"])
 def test_predictions_are_those_of_the_formulas(trial, variant, alteregos):

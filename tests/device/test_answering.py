@@ -38,6 +38,7 @@ def test_a_rating_is_reported_once(collector, device, clock):
     assert spent(mine) == 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", ["catalogue", "sample:4"])
 def test_slots_repeat_their_answers(collector, device, clock, plan):
     asks = collector(plan, epsilons=("0.5",))
@@ -270,7 +271,7 @@ def lives(asks, device, clock, count):
 
 
 def test_random_lives_equal_fractions(collector, device, clock):
-    lives(collector(epsilons=("0.75",)), device, clock, 150)
+    lives(collector(epsilons=("0.75",)), device, clock, 50)
 
 
 @pytest.mark.long

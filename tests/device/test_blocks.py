@@ -44,7 +44,7 @@ def sent(collector):
     return {report["key"]: report for report in collector.reports}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("trial", range(8))
 @pytest.mark.parametrize("plan", ["catalogue", "sample:6"])
 def test_a_device_equals_a_twin(plan, trial, chain, device, clock, secrets):

@@ -42,6 +42,7 @@ def words():
     return Words()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("plan", ["rated", "catalogue", "sample:3"])
 @pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 0, 1)])
 def test_the_other_format_is_no_new_question(asked, device, clock, words, plan, order):

@@ -70,6 +70,7 @@ def test_an_upload_that_nobody_acknowledged_may_have_come_and_is_erased_too(told
     assert len(reported(asks)) == 2
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("failure", [None, *map(Answer, (400, 401, 404, 413, 429, 500, 503, 301))])
 def test_what_is_not_acknowledged_is_asked_again_also_by_a_later_device(
     told, device, clock, failure, tmp_path

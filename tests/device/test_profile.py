@@ -25,7 +25,7 @@ def own_ratings(ratings: Ratings, code: int) -> dict[int | str, float]:
     return dict(zip(ids, ratings.values[mine].tolist(), strict=True))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "name",
     ["item-mean", "bias", "mf-plain", "mf", "completion", "svdpp", "als-svdpp", "channel-mf"],

@@ -138,6 +138,7 @@ def test_a_refused_bundle_is_deleted_and_stays_paid(device, status):
     assert len(shuffler.bundles) == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "policy",
     [replace(POLICY, most_epsilon="1"), replace(POLICY, honest="0.9"), replace(POLICY, bundles=21)],
@@ -330,6 +331,7 @@ class TestStars:
         assert mine.sync(RATINGS).stored == 1
         assert mine.ledger.spent == nano(self.STAR.certificate.replaced)
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("task", "items", "reason"),
         [
@@ -346,6 +348,7 @@ class TestStars:
             mine.sync(items)
         assert (mine.ledger.spent, shuffler.bundles) == (0, [])
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("draws", [0, 3, 30])
     def test_a_failure_during_the_draws_debits_nothing(self, device, draws):
         """Also where items are drawn, and no sign."""

@@ -90,6 +90,7 @@ def test_not_a_row_is_lost_and_not_a_nano_epsilon(left, reopen):
     assert left.rows() == (FORMAT, before)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("asked", [["task"], ["successor"], ["successor", "task"]])
 def test_what_waited_is_sent_to_the_byte_and_nothing_is_drawn_again(left, reopen, clock, asked):
     asks = left.collector(*(getattr(left, name) for name in asked))

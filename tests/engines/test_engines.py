@@ -162,6 +162,7 @@ def test_a_missing_pyspark_is_a_sentence(monkeypatch):
         pass
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.spark
 @pytest.mark.parametrize("master", ["nowhere", "local[two]", "spark://", ""])
 def test_a_master_that_is_none_is_a_sentence(master):

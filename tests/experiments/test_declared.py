@@ -89,6 +89,7 @@ def test_at_the_unit_value_the_scale_alone_can_be_uncovered():
     assert fitted.guarantee.uncovered == ("the rating scale",)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
 @pytest.mark.parametrize("known", [True, False])
 def test_cross_domain_systems(system, known):

@@ -53,6 +53,7 @@ def test_a_channel_has_to_serve_the_plan(plan, channel, sentence):
         check_channels([channel], plan)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", ["catalogue", "sample:80"])
 def test_a_comparison_over_slots_says_what_slots_and_people_are_promised(plan):
     comparison = Comparison(
@@ -123,6 +124,7 @@ def test_a_curators_trainings_per_person_stand_under_epsilon_and_delta():
 OPTIONS = {"factors": 3, "item_table": None, "engine": Local(), "state": None}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", names())
 def test_an_option_is_refused_by_every_learner_that_has_no_setting_of_that_name(name):
     """Never dropped: the message names the learners that have it, and they accept it."""

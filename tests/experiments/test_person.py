@@ -53,6 +53,7 @@ def worst_delta(table, slots, epsilon):
     return most
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("few_sizes")
 @pytest.mark.parametrize("person", ["1", "4"])
 def test_a_person_has_what_was_asked_for_and_a_step_more_is_too_much(person):

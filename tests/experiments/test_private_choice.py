@@ -97,7 +97,7 @@ def moved(ratings, row: int, by: int = 2):
     return replace(ratings, levels=levels)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("model", MODELS)
 def test_a_test_value_moves_a_sum_by_its_sensitivity_at_most_and_a_training_value_by_nothing(
     model, monkeypatch

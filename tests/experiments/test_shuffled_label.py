@@ -20,6 +20,7 @@ FIRST = item_task()
 TASKS = (FIRST, pair_task(FIRST), item_task(announced=None))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("task", TASKS, ids=["items", "pairs", "only"])
 def test_both_epsilons_are_those_of_the_rounds(task):
     """Computed from the messages and dummies, for the honest devices among the bundles."""

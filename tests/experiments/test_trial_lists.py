@@ -130,7 +130,7 @@ def cells(trial):
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("system", KINDS)
 def test_errors_are_those_of_a_trial_without_lists(system, domains, same_draws):
     epsilon = None if system.mode == "none" else "2"

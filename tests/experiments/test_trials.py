@@ -206,6 +206,7 @@ class Ahead:
         return TrialPredictions(Predicted(values, values > 0), claim)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("error", [0.05, 0.9, 1.6])
 def test_a_strict_system_that_is_not_ahead_of_a_constant_is_named(domains, monkeypatch, error):
     monkeypatch.setitem(crossdomain.SYSTEMS, "ahead", (Ahead(error=error),))

@@ -14,6 +14,7 @@ def test_what_protects_nothing_has_no_unit_and_different_ones_are_all_named(make
     assert (units([free]), epsilon_per([free])) == ("", "epsilon")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("unit", ["value", "slot", "user"])
 def test_a_figure_names_the_unit_in_its_words_and_on_its_axes(make_row, unit):
     rows = [make_row(unit=unit, epsilon=epsilon) for epsilon in (0.5, 1.0)]

@@ -38,6 +38,7 @@ def on_devices(model, users, n):
     return [ListProfile(model, [model.items[i] for i in items]).recommend(n) for items in users]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("factors", "neighbours"), [(0, 0), (8, 0), (0, 90), (0, 7), (8, 90), (8, 7)]
 )

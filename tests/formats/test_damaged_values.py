@@ -54,6 +54,7 @@ def test_a_stored_rating_outside_of_its_task_is_refused(copied, fault):
         use_collector(path)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["rated", "sample"])
 @pytest.mark.parametrize("number", [0, -1, 77, 1 << 40, "x", 1.5])
 def test_reports_of_an_unknown_task_are_counted_and_refused(copied, name, number):
@@ -70,6 +71,7 @@ def test_reports_of_an_unknown_task_are_counted_and_refused(copied, name, number
         use_collector(path)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["sample", "catalogue", "implicit"])
 @pytest.mark.parametrize(
     ("cells", "says"),

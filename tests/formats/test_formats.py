@@ -144,6 +144,7 @@ def test_there_are_files_of_an_earlier_version():
     assert FOLDERS
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_file_of_an_earlier_version_is_read_to_the_same_figures(folder, name, tmp_path):

@@ -81,7 +81,7 @@ def tried(user: FileUser, kind: str, first: int, cases: float, seconds: float) -
     return found
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files_are_used_or_refused(user, kind):
     assert tried(user, kind, 0, FEW, SECONDS).keys() == {"used", "refused"}

@@ -58,6 +58,7 @@ def test_a_row_is_the_devices_own(levels: Doubles, sigma: float, shrinks: bool) 
         assert row == pytest.approx(twin, abs=1e-10)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("levels", "sigma"), [(STARS, 0.85), (HALVES, 0.05), (TWO, 2.0)])
 def test_scores_are_those_of_the_formula_in_the_table_and_beyond(
     levels: Doubles, sigma: float

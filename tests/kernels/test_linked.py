@@ -28,6 +28,7 @@ def world(people, items, K):
     return own, side, LinkedScores(level, tastes, factors, csr_array(links))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", [(3, 5, 0), (70, 1100, 3), (130, 2048, 1), (64, 1025, 0)])
 def test_lists_are_a_stable_sort_of_the_sums_without_what_people_have(shape):
     own, side, by = world(*shape)

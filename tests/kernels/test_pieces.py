@@ -162,6 +162,7 @@ KERNELS: dict[str, Callable[[], object]] = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", KERNELS)
 def test_threads_change_no_digit(name: str, use_threads: Callable[[int], None]) -> None:
     found = []

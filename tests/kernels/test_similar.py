@@ -60,7 +60,7 @@ def told(near: Near, row: int) -> list[tuple[int, float, int, int]]:
     return [each for each in zip(*columns, strict=True) if each[0] >= 0]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("wanted", WANTED)
 def test_the_nearest_are_those_of_the_sums_to_the_last_digit(
     wanted: Wanted, use_threads: Callable[[int], None]

@@ -23,6 +23,7 @@ def world() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return rows, design, columns, rng.integers(0, 5, columns.shape)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("planted", ["sound", "reports-forgotten", "always-the-likeliest"])
 def test_spreads_are_drawn_in_proportion_to_the_likelihood_of_the_reports(planted: str) -> None:
     channel = compile_channel("randomized-response", epsilon="4", scale=SCALE)

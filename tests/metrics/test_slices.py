@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.metrics.accuracy import Slice, deciles, slices
@@ -73,6 +73,7 @@ def agrees(train, test, seed):
     return found
 
 
+@settings(max_examples=40)
 @given(made, st.integers(0, 99))
 def test_slices_agree_with_their_twin(rows, seed):
     agrees(*split(rows), seed)
@@ -87,6 +88,7 @@ def test_slices_of_many_counts_agree_with_their_twin():
     assert sum(part.fewest < part.most for part in found) > 10
 
 
+@settings(max_examples=40)
 @given(made)
 def test_every_test_row_is_in_one_slice_of_each_side(rows):
     train, test = split(rows)

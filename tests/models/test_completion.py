@@ -70,6 +70,7 @@ def unmet(problem: SoftImpute, shrinkage: float) -> float:
     return max(along, np.linalg.norm(W, 2) / shrinkage - 1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("seed", "shrinkage"), [(0, 0.5), (1, 2.0), (2, 0.5)])
 def test_the_lagrangian_is_what_a_convex_solver_says(seed: int, shrinkage: float) -> None:
     case, M = made(seed), cp.Variable((12, 9))
@@ -96,6 +97,7 @@ def test_equation_four_is_what_a_convex_solver_says(seed: int, rho: float) -> No
     )  # of 45 pairs the worst is .0022
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shrinkage", [0.5, 2.0])
 def test_biases_are_held_as_is_said(shrinkage: float) -> None:
     case, M, a, b = made(3), cp.Variable((12, 9)), cp.Variable((12, 1)), cp.Variable((1, 9))
@@ -125,6 +127,7 @@ def test_the_dual_never_promises_too_much(biases: bool) -> None:
     assert 0 <= done.slack <= GAP * done.objective
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "shape", [(12, 9), (50, 40), pytest.param((90, 70), marks=pytest.mark.long)]
 )

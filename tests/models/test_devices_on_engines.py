@@ -35,6 +35,7 @@ def every_draw(fitted: Fitted) -> Fitted:
     return replace(fitted, condensed=None)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", [lambda fitted: fitted, every_draw])
 def test_devices_predict_the_same_on_any_engine(fitted, form, engine):
     """Of pairs in any order, with some twice and some of nobody known; ten people have nothing."""

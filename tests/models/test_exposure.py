@@ -55,6 +55,7 @@ def test_rounded_entries_are_signed_squares_of_bytes():
     assert np.abs(v).max(0).tolist() == [127] * v.shape[1]
 
 
+@pytest.mark.sampled(2)
 def test_devices_read_the_same_scores(fitted):
     published = ItemModel.from_bytes(item_model(fitted).to_bytes())
     own = [3, 17, 40, 41]

@@ -25,7 +25,7 @@ def test_reports_that_all_say_missing_are_refused(name):
         fit(name, reports.where(reports.symbols == missing))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", list(MODELS))
 def test_one_rating_among_them_is_enough_to_predict_something(name):
     reports, missing = sampled("4")

@@ -77,7 +77,7 @@ def test_each_model_with_an_engine_is_here():
     assert {name for name, one in known.items() if hasattr(one, "engine")} == {*SETTINGS}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "plan"),
     [

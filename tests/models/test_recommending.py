@@ -16,6 +16,7 @@ TITLES = pl.DataFrame({"item": ["3", "5", "3"], "title": ["<b>", "Five", "again"
 SILENT = "2 of 3 users sent no report (the first is '98'); "
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "asked",
     [

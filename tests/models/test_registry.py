@@ -45,7 +45,7 @@ def ratings() -> Ratings:
     return synthetic(n_users=60, n_items=40, n_ratings=1200, rng=3)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 def test_it_learns_from_reports_alone(name: str) -> None:
     train, test, reports = made_up()
     found = fitted(model(name, **QUICK.get(name, {})))
@@ -58,13 +58,13 @@ def test_it_learns_from_reports_alone(name: str) -> None:
     assert found.guarantee == reports.guarantee
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("claim", MODEL_CLAIMS, ids=lambda claim: claim.__name__)
 def test_every_claim_about_a_model_holds(name: str, claim: Callable[[AbstractModel], None]) -> None:
     claim(model(name, **QUICK.get(name, {})))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 def test_somebody_new_gets_the_mean_and_a_new_item_the_persons_own(
     name: str, ratings: Ratings
 ) -> None:

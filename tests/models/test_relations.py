@@ -128,6 +128,7 @@ def _noisy(ratings: Ratings):
     return perturb(ratings, Catalogue(channel))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", ["ease", "graph-filter", "popularity"])
 @pytest.mark.parametrize("noisy", [False, True])
 def test_a_saved_list_model_knows_its_users(model, noisy, tmp_path):

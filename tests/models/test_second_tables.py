@@ -219,7 +219,7 @@ def test_every_parameter_that_takes_a_table_has_a_case():
     assert set(ALONE) <= found | {"fit data"}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("changed", [permuted, extended])
 @pytest.mark.parametrize("name", CASES)
 def test_order_and_unknown_ids_change_nothing(name, changed):

@@ -149,6 +149,7 @@ def methods(said: dict[str, Any]) -> dict[str, list[Any]]:
     return {name: known for name, known in said["methods"].items() if name != "constructor"}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("path", [path for path in PATHS if path in BESIDE])
 def test_what_a_module_exports_is_called_so_in_python(path, exported):
     known, alone = members(path), set()

@@ -28,6 +28,7 @@ def test_the_page_is_static_files_alone():
     assert {path.suffix for path in PAGE.rglob("*") if path.is_file()} <= KINDS
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("path", DEVICE, ids=lambda path: path.name)
 def test_the_device_knows_neither_the_document_nor_what_shows_it(path):
     text = path.read_text(encoding="utf-8")
@@ -35,6 +36,7 @@ def test_the_device_knows_neither_the_document_nor_what_shows_it(path):
     assert not any("/view/" in name for name in IMPORT.findall(text))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_loads_its_neighbours_only_and_leaves_no_trace(path):
     text = path.read_text(encoding="utf-8")

@@ -51,6 +51,7 @@ def test_it_stands_on_the_axis_at_what_was_asked(compared, tmp_path):
     assert "own of own.py" in printed
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

@@ -72,6 +72,7 @@ def test_the_constants_of_zhengs_mechanisms(name, factor):
     assert profile_loss(**found, slots=100, cap=100) == 70
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("epsilon", "cells", "expected"),
     [("0.1", 100, 2.7), ("0.25", 50, 5.2), ("0.5", 20, 7.0), ("0.5", 100, 19.0), ("1", 50, 31.7)],
@@ -94,7 +95,7 @@ def exact_delta(table, one, other, epsilon):
     return total
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["randomized-response", "optimal", "modified-laplace"])
 @pytest.mark.parametrize(("slots", "cap"), [(4, 2), (3, 2), (4, 1)])
 def test_no_pair_of_profiles_exceeds_the_tight_figure(name, slots, cap):
@@ -120,7 +121,7 @@ UNLIKE = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("table", UNLIKE.values(), ids=UNLIKE)
 @pytest.mark.parametrize(("slots", "cap"), [(4, 2), (3, 2), (2, 1), (1, 1)])
 def test_tables_that_tell_one_thing_alone_keep_their_figure_too(table, slots, cap):
@@ -130,6 +131,7 @@ def test_tables_that_tell_one_thing_alone_keep_their_figure_too(table, slots, ca
     assert max(exact_delta(table, *pair, bound) for pair in pairs) <= delta * (1 + 1e-6)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["randomized-response", "optimal", "modified-laplace"])
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "16"])
 def test_one_slot_at_a_delta_of_almost_0_costs_what_its_table_does(name, epsilon):
@@ -138,6 +140,7 @@ def test_one_slot_at_a_delta_of_almost_0_costs_what_its_table_does(name, epsilon
     assert found == pytest.approx(channel.exact_epsilon, rel=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", ["0.000000001", "1", "16"])
 def test_slots_beyond_two_profiles_change_no_figure(epsilon):
     """From 2 cap slots on, two people cannot differ in more; each direction keeps its price."""

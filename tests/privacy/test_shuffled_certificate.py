@@ -38,7 +38,7 @@ def more_messages(certificate: ShuffledCertificate) -> ShuffledCertificate:
     return replace(certificate, rounds=(first, replace(second, messages=second.messages + 2)))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "changed",
     [

@@ -72,7 +72,7 @@ def blanket_delta(table, n, factor):
     )  # fmt: skip
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("rows", TABLES)
 def test_bound_is_above_all_outcomes(rows, n):
@@ -83,7 +83,7 @@ def test_bound_is_above_all_outcomes(rows, n):
         assert blanket <= amplified_delta(rows, messages=n, epsilon=math.log(factor))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("rows", TABLES)
 @pytest.mark.parametrize("n", [1, 7, 40])
 def test_bound_is_the_mean_over_blanket_messages(rows, n):

@@ -60,6 +60,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("buckets", [3, 4, 5, 6])
 @pytest.mark.parametrize("own", [1, 2, 3])
 @pytest.mark.parametrize("background", [1, 3, 5])

@@ -75,7 +75,7 @@ def tried(kind: str, cases: range, folder: Path) -> set[str]:
     return found
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", VALID)
 def test_found_cases_and_a_few_more(kind, tmp_path):
     assert "refused" in tried(kind, range(15), tmp_path)

@@ -131,6 +131,7 @@ def test_two_of_one_pair_are_one_interaction(tmp_path, notices):
     assert "2 repeated (user, item) rows were dropped" in notices[0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("truth", [[0, 1, 0], [False, True, False], [" FALSE", "True ", "0"]])
 def test_a_published_split_is_read_where_it_is_asked_for(tmp_path, kind, truth):

@@ -7,6 +7,7 @@ from tacit.readers import read
 from tacit.readers.source import Source
 
 
+@pytest.mark.sampled(6)
 def test_a_malformed_file_is_refused_with_place_and_value(malformed):
     path, case = malformed
     columns = dict([case.columns.split("=")]) if case.columns else None

@@ -76,6 +76,7 @@ FILES = {
 UNTIMED = ("goodreads", "pivot", "pivot of titles")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", FILES)
 def test_the_same_ratings_are_read(kind, tmp_path):
     name, data, options = FILES[kind]

@@ -30,6 +30,7 @@ def notices():
     return []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("file", "text", "scale"),
     [

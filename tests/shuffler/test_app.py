@@ -280,7 +280,7 @@ STEPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize(("owner", "step"), STEPS)
 @pytest.mark.parametrize("people", [19, 20])

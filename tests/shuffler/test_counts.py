@@ -182,6 +182,7 @@ def test_a_batch_is_read_in_blocks_and_in_order(batch, key, monkeypatch):
         open_batch(path, TASK, key)
 
 
+@pytest.mark.sampled(3)
 def test_all_engines_have_the_same_counts(batch, bundles, key, engine):
     """Copies on both sides of a range's edge are detected, and so is a change of the order."""
     path = batch(*bundles, *bundles[:10])

@@ -46,6 +46,7 @@ def served():
     sys.setswitchinterval(interval)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("people", [0, 3, 20])
 def test_deleted_bundles_are_forgotten_once(shuffling, people):
     """Whether the batch is released or not. After the next start, nothing is left to delete."""

@@ -77,6 +77,7 @@ def test_the_people_of_a_file_report_its_training_rows(asked, ratings, file, tmp
     assert "3 devices whose lifetime limit on epsilon was too low" in short[1]
 
 
+@pytest.mark.long
 def test_people_take_turns_and_a_token_is_needed(asked, ratings, tmp_path):
     token = "films-for-everybody"
     digest = sha256(token.encode()).hexdigest()

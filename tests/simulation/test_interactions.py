@@ -137,6 +137,7 @@ def test_a_sample_says_of_what_it_was_asked_and_of_nothing_else(asking, stored):
     assert 0 < (items % 2 == 0).sum() < len(found)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("plan", ["catalogue", "sample:1", "sample:200"])
 def test_one_person_and_one_item(asking, stored, plan):
     outcome, found = stored(asking(plan, ["a"]), table(("ann", "a")))

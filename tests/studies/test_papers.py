@@ -90,6 +90,7 @@ def test_the_coverage_page_names_studies_that_exist(name):
         assert PAPERS[paper].chosen(names.split(","))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "study"), STUDIES, ids=lambda part: getattr(part, "name", part))
 def test_a_study_reads_the_ratings_or_names_its_own_data(name, study):
     """Without ratings, one that reads them fails at once, and no other is given any."""
@@ -188,6 +189,7 @@ def test_one_theorem_from_the_command_line(tmp_path):
     assert "Theorem 3" not in page.read_text().partition("What is wrong in the paper")[0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

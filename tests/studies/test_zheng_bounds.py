@@ -72,6 +72,7 @@ def test_figures_by_hand() -> None:
     assert response_bound(some, math.log(5), 0.25, 5) == pytest.approx(response, rel=1e-8)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
 def test_the_bounds_hold_as_often_as_they_promise(
     epsilon: float, truth: tuple[np.ndarray, np.ndarray]

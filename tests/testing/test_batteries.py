@@ -43,6 +43,7 @@ def stubborn(epsilon, word_bits=64):
     return sound("0.01", word_bits) if epsilon != "1" else sound("1", word_bits)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("build", [loose, greedy, nameless, stubborn])
 def test_a_faulty_channel_is_found(build):
     check_channel(sound)
@@ -78,6 +79,7 @@ def untidy(fitted, data):
     return fitted
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", [shifted, boastful, untidy])
 def test_a_faulty_model_is_found(fault):
     check_model(model("bias"))
@@ -117,6 +119,7 @@ def unlearnt(fitted, ratings):
     return replace(fitted, mu=fitted.mu - 3, precision=fitted.precision * 1e6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", [understated, raw, unlearnt])
 def test_a_faulty_training_is_found(fault):
     check_training(Private(lambda fitted, ratings: fitted))

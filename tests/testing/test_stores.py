@@ -142,7 +142,7 @@ def empty(tmp_path):
     return opened
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("claim", STORE_CLAIMS, ids=lambda claim: claim.__name__)
 def test_each_claim_notices_its_fault(claim, empty):
     claim(empty())

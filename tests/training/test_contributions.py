@@ -98,7 +98,7 @@ def replaced(grid: NormBounds, K: int, *, labels: bool, items: int = 6) -> float
     return farthest
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("grid", [NormBounds(4, 2), NormBounds(64, 8), NormBounds(1 << 13, 1 << 9)])
 @pytest.mark.parametrize("K", [1, 3, 8])
 def test_neighbours_are_no_farther_apart_than_declared(grid, K):

@@ -39,7 +39,7 @@ def test_every_user_level_trainer_is_tried():
     assert {"dpals", "dp-covariance", "pg-mf", "dp-ease", "dp-popularity"} <= set(TRAINERS)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("size", [(1, 1), (40, 30), (3000, 150)])
 @pytest.mark.parametrize("name", [*TRAINERS, *WITH_FACTORS])
 def test_trainers_learn_from_no_ratings_as_from_a_single_users(name, size):

@@ -38,6 +38,7 @@ def fits(draws, shares):
     return chi < free + 6 * np.sqrt(2 * free) + 20
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scale", [1, 2, 7, 30])
 def test_laplace_is_discrete_laplace(scale):
     assert fits(IntegerNoise().laplace(COUNT, scale), laplace_shares(scale))
@@ -59,6 +60,7 @@ def test_planted_faults_are_seen():
     assert not fits(twice_zero, laplace_shares(2))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scale", [10**6, 2**40])
 def test_wide_laplace_has_its_deviation(scale):
     draws = IntegerNoise().laplace(COUNT, scale) / scale

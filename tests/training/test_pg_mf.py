@@ -38,6 +38,7 @@ def home(ratings: Ratings, factors: int = 2, people: int = 0) -> Home:
     return Home(3.0, items.astype(np.float32), np.full(1 + factors, 2.0), prior, levels, 0.0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_a_report_says_the_entry_on_average_and_keeps_its_epsilon_exactly(epsilon: str) -> None:
     channel, odds = two_points(epsilon), math.exp(float(epsilon))

@@ -79,6 +79,7 @@ def test_a_hundred_changed_values(name, ratings):
         assert replay(partial(trained, METHODS[name]), ratings, other, SecretReleases()) == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_presence_is_public_and_is_said_to_be(name, ratings):
     found = replay(
@@ -88,7 +89,7 @@ def test_presence_is_public_and_is_said_to_be(name, ratings):
     assert "which items each user rated" in METHODS[name].guarantee("1").public
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("epsilon", ["0.5", "10", "400"])
 def test_what_is_spent_is_what_is_promised(name, epsilon, ratings):
@@ -101,6 +102,7 @@ def test_what_is_spent_is_what_is_promised(name, epsilon, ratings):
     assert (claim.delta, claim.exact) == ("0", False)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_rows_in_any_order_give_the_same_integers(name, ratings):
     order = np.random.default_rng(0).permutation(len(ratings))
@@ -161,6 +163,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults_are_found(fault, ratings, monkeypatch):
     name, *planted = FAULTS[fault]

@@ -87,7 +87,7 @@ def moved(model, rows, neighbour, folder):
     return {name: math.sqrt(squares[name]) / declared[name] for name in squares}, outputs
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_neighbour_moves_all_releases_by_at_most_their_sensitivity(model, seed, small, tmp_path):
@@ -161,6 +161,7 @@ def naive_counts(rows, bound, prefix):
     return out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_totals_equal_those_of_the_definition(seed, small, tmp_path):
     rows, source = history(20 + seed), Recorder(SecretReleases())

@@ -96,6 +96,7 @@ def test_simulated_counts_have_the_law_of_real_bundles(pairs):
     assert simulated.std(0) == pytest.approx(real.std(0), rel=0.15)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scale", ["1:5:1", "0.5:5:0.5", "-1:1:0.0625"])
 def test_simulated_pairs_are_those_of_devices(scale):
     """All own messages of 200 users."""

@@ -94,12 +94,14 @@ def lenient(ids: vocabulary.Vocabulary, raw: pl.Series) -> np.ndarray:
     return np.array([table.get(number, -1) for number in numbers], np.int32)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
 def test_a_cast_to_integers_after_duplicates_were_dropped_is_found(trainer, monkeypatch):
     monkeypatch.setattr(vocabulary.Vocabulary, "codes", lenient)
     assert any(findings(trainer, seed) for seed in SEEDS)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [one.name for one in TRAINERS if one.name in LIST_TRAININGS])
 def test_such_a_cast_moves_counts_by_more_than_declared(name, monkeypatch):
     monkeypatch.setattr(vocabulary.Vocabulary, "codes", lenient)

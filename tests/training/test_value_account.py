@@ -113,6 +113,7 @@ def overspent(name, patch):
         patch.setattr(xian, "share", lambda epsilon, parts: "0.9")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "mode"), TRAININGS)
 def test_a_training_that_spends_more_than_it_says_ends(name, mode, monkeypatch):
     ratings = synthetic(n_users=60, n_items=60, n_ratings=1500, rng=0)

@@ -80,7 +80,7 @@ def test_a_claim_that_fails_is_printed_with_its_reason(name, ratings):
         assert ("Dr q_max" in claim.sentence) == name.startswith("dpsaobj")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", METHODS)
 def test_they_learn_at_an_epsilon_that_hides_nothing(name):
     ratings = synthetic(n_users=400, n_items=400, n_ratings=50_000, rng=2)

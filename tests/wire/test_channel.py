@@ -6,7 +6,7 @@ from decimal import Decimal
 from hashlib import sha256
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.channels import MECHANISMS, compile_channel
@@ -23,6 +23,7 @@ def tampered(**changes) -> str:
     return json.dumps(json.loads(dumps(PLAIN)) | changes)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", list(MECHANISMS))
 @pytest.mark.parametrize("scale", ["1:5:1", "0.5:5:0.5", "-10:10:1"])
 def test_round_trip(name, scale):
@@ -152,6 +153,7 @@ def test_arbitrary_text_never_crashes(text):
         loads(text)
 
 
+@settings(max_examples=40)
 @given(
     st.sampled_from(KEYS),
     st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists),

@@ -60,6 +60,7 @@ def test_a_changed_task_is_refused():
         loads(altered(task, name="Films!"), task.address)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("key", "value"),
     [("replaced", "0.5"), ("empty", "0.5"), ("delta", "0.001"), ("bundles", 10),

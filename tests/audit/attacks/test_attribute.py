@@ -61,6 +61,7 @@ def test_noise_hides_it_and_less_noise_hides_less(people, table, world):
     assert taste[0] < 0.65 < 0.75 < taste[2]
 
 
+@pytest.mark.long
 def test_over_many_coins_the_area_is_a_half(people):
     """Nothing of the people who are asked about is learnt from, nor is the ridge chosen on them."""
     chance = np.random.default_rng(3)

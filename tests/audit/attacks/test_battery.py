@@ -11,7 +11,7 @@ from tacit.models import ChannelMF
 from tacit.testing.attacks import ATTACK_CLAIMS, check_attack, worlds
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", list(ATTACKS))
 @pytest.mark.parametrize("claim", ATTACK_CLAIMS, ids=lambda claim: claim.__name__)
 def test_every_attack_holds_every_claim(name, claim):

@@ -24,7 +24,7 @@ def found(world, **settings):
     return Membership(**{**FEW, **settings}).run(world)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 2.0, 10.0])
 @pytest.mark.parametrize("delta", [0.0, 1e-6, 0.1])
 def test_the_largest_area_is_that_under_the_largest_curve(epsilon, delta):
@@ -34,6 +34,7 @@ def test_the_largest_area_is_that_under_the_largest_curve(epsilon, delta):
     assert most_area(epsilon, delta) == pytest.approx(np.trapezoid(np.clip(y, 0, 1), x), abs=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["dp-covariance", "dp-ease"])
 def test_clean_trainings_are_within_their_bounds(few, name):
     area, rare = found(few, trainings=(name,))

@@ -55,6 +55,7 @@ def test_without_privacy_everything_is_guessed(people):
     assert {f.value for f in found} == {1.0}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("plan", ["rated", "catalogue"])
 def test_a_channel_a_tenth_hotter_than_its_claim_is_found(world, plan):
     """Planted: the devices draw at epsilon 1.1, and the table that is shown says 1."""

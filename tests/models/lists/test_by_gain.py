@@ -18,6 +18,7 @@ def reports(request, ratings):
     return perturb(ratings, Catalogue(channel) if hidden else Rated(channel))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("where", ["device", "provider"])
 def test_lists_are_sorted_by_exposure_times_position_on_the_scale(ratings, reports, where):
     fitted = fit("mf", reports)

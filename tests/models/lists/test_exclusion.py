@@ -60,7 +60,7 @@ def other_presence():
     return replace(STARS, users=users, items=items, levels=np.zeros(len(users), np.uint8))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("plan", HIDING)
 @pytest.mark.parametrize("maker", MAKERS)
 def test_a_provider_s_lists_do_not_depend_on_hidden_presence(maker, plan):
@@ -72,12 +72,14 @@ def test_a_provider_s_lists_do_not_depend_on_hidden_presence(maker, plan):
     assert len(listed(lists) & pairs(STARS.users, STARS.items)) > 0.1 * lists.size
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("maker", MAKERS)
 def test_a_device_leaves_out_its_owner_s_items(maker):
     lists = lists_of(maker, hidden_reports("catalogue"), STARS, "device", STARS.n_items)
     assert listed(lists) == EVERYTHING - pairs(STARS.users, STARS.items)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("maker", MAKERS)
 def test_a_provider_leaves_out_reported_items_where_presence_is_public(maker):
     reports = shown_reports(cap=6)
@@ -91,6 +93,7 @@ def key(rows):
     return rows.users * rows.n_items + rows.items
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("where", ["provider", "device"])
 @pytest.mark.parametrize("maker", MAKERS)
 def test_users_of_whom_nothing_is_known_have_no_list(maker, where):

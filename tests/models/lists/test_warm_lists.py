@@ -75,6 +75,7 @@ def searches(monkeypatch):
     return names
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("noisy", [True, False])
 def test_a_warm_fit_has_the_accuracy_of_a_cold_one_without_a_search(
