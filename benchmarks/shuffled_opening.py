@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from spark_cost import Figures, clocked
-from tacit.collection.shuffled_plan import ShuffledPlan, largest_delta
+from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
 from tacit.device.shuffled.bundle import draw_bundle
 from tacit.device.shuffled.sealing import seal
 from tacit.engines.engine import Engine, Local

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit import fit, read
-from tacit.collection.shuffled_plan import largest_delta
+from tacit.collection.shuffled.plan import largest_delta
 from tacit.planning.population import HELD_OUT, MadeUpWorld
 from tacit.training import ShuffledCovariance, ShuffledItemMean
 from tacit.training.person.fitted_model import ItemSide

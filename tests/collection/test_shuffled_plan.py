@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.collection.shuffled.plan import ShuffledPlan
 from tacit.errors import CertificateError, RequestError
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 

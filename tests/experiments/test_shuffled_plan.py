@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tacit import fit
-from tacit.collection.shuffled_plan import ShuffledPlan, largest_delta
+from tacit.collection.shuffled.heads import announced_round
+from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
 from tacit.errors import RequestError
 from tacit.planning import population
 from tacit.planning.population import Population
@@ -18,7 +19,6 @@ from tacit.planning.shuffled import (
 )
 from tacit.reporting.table import text
 from tacit.scale import RatingScale
-from tacit.shuffler.heads import announced_round
 from tacit.training import ShuffledEase
 from tacit.wire.shuffled.round_terms import pairs_of
 from tacit.wire.shuffled.task import SEALED_BYTES

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.collection.shuffled.plan import ShuffledPlan
 from tacit.errors import RequestError
 from tacit.shuffler.counts import BucketCounts
 from tacit.shuffler.tasks import Origins, item_task

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from tacit import item_model
-from tacit.collection.shuffled_plan import ShuffledPlan
-from tacit.errors import RequestError
-from tacit.privacy.shuffled_messages import ShuffledRound
-from tacit.scale import RatingScale
-from tacit.shuffler.counts import BucketCounts
-from tacit.shuffler.heads import (
+from tacit.collection.shuffled.heads import (
     STAR_SIGNAL,
     announced_round,
     head_size,
     largest_head,
     star_head_limit,
 )
+from tacit.collection.shuffled.plan import ShuffledPlan
+from tacit.errors import RequestError
+from tacit.privacy.shuffled_messages import ShuffledRound
+from tacit.scale import RatingScale
+from tacit.shuffler.counts import BucketCounts
 from tacit.shuffler.tasks import Origins, bundle_sizes, item_task
 from tacit.training.shuffled.collected import fit_counts, pair_task
 from tacit.training.shuffled.star_trainers import ShuffledCovariance, ShuffledItemMean

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from tacit import from_frame, synthetic
+from tacit.collection.shuffled.heads import head_size
 from tacit.device.shuffled.bundle import draw_bundle, pair_bucket, pair_buckets
 from tacit.errors import RequestError
 from tacit.learners import fit
 from tacit.metrics.lists import list_figures
 from tacit.privacy.shuffled_messages import ShuffledRound
-from tacit.shuffler.heads import head_size
 from tacit.training import ShuffledEase, ShuffledPopularity
 from tacit.training.shuffled.estimates import item_estimates, pair_estimates
 from tacit.training.shuffled.settings import plan_for

@@ -9,6 +9,7 @@ from shuffled_tasks import pair_task, star_task
 
 from tacit import from_frame, synthetic
 from tacit.channels.table import secret_word
+from tacit.collection.shuffled.heads import announced_round
 from tacit.device.shuffled.bundle import completed, draw_bundle
 from tacit.device.shuffled.signs import signed_items, signed_pairs
 from tacit.errors import RequestError
@@ -16,7 +17,6 @@ from tacit.planning.population import MadeUpWorld
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale
-from tacit.shuffler.heads import announced_round
 from tacit.training import ShuffledCovariance, ShuffledItemMean
 from tacit.training.person.fitted_model import ItemSide
 from tacit.training.shuffled.settings import plan_for

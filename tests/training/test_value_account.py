@@ -99,7 +99,7 @@ def overspent(name, patch):
         patch.setattr(ReleaseSchedule, "shares", property(lambda self: twice(shares(self))))
         patch.setattr("tacit.training.person.covariance.LEFT", 1.0)
     elif name.startswith("shuffled-"):
-        patch.setattr("tacit.collection.shuffled_plan.ceil", lambda dummies: int(0.9 * dummies))
+        patch.setattr("tacit.collection.shuffled.plan.ceil", lambda dummies: int(0.9 * dummies))
     elif name in ("psgd", "pals"):
         patch.setattr(berlioz, "share", lambda epsilon, parts: "0.5")
     else:

@@ -21,7 +21,7 @@ from shuffled_tasks import (
     star_task,
 )
 
-from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.collection.shuffled.plan import ShuffledPlan
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.privacy.shuffled_messages import ShuffledRound, shuffled_epsilon
 from tacit.scale import RatingScale, shortest

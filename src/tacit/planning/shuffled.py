@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tacit.collection.shuffled_plan import ShuffledPlan, largest_delta
+from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
 from tacit.experiments.results import checked, plain
 from tacit.planning.population import Population
 from tacit.planning.shuffled_worlds import ForecastTrial, ListWorld, StarWorld

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.collection.shuffled.plan import ShuffledPlan
 from tacit.learners import fit
 from tacit.metrics.lists import LENGTH, list_figures
 from tacit.models.lists.item_weights import ItemWeights

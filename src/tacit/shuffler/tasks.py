@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.collection.shuffled.heads import announced_round, dummies_for, largest_head
+from tacit.collection.shuffled.plan import ShuffledPlan
 from tacit.errors import RequestError
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.scale import RatingScale, shortest
-from tacit.shuffler.heads import announced_round, dummies_for, largest_head
 from tacit.wire.shuffled.round_terms import pair_buckets_of
 from tacit.wire.shuffled.task import ITEMS, SEALED_BYTES, ShuffledTask
 

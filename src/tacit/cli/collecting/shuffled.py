@@ -98,7 +98,7 @@ def task(
         --shuffler https://shuffler.example --epsilon 4 --bundles 50000 --closes 2031-05-01T12:00
         --key films.key -o films.json
     """
-    from tacit.collection.shuffled_plan import ShuffledPlan, largest_delta
+    from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
     from tacit.experiments.results import writable
     from tacit.readers import catalogue
     from tacit.shuffler.task_key import TaskKey
@@ -161,7 +161,7 @@ def plan(
 
     Example: tacit shuffled plan --items 3706 --bundles 70000 --epsilon 1,4
     """
-    from tacit.collection.shuffled_plan import ShuffledPlan, largest_delta
+    from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
     from tacit.reporting.table import NOTHING, Table, text
     from tacit.shuffler.tasks import bundle_sizes
 

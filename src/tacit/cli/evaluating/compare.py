@@ -125,7 +125,7 @@ def compare(
         raise typer.BadParameter(
             f"must be strict, faithful or both, got '{mode}'", param_hint="--mode"
         )
-    from tacit.collection.shuffled_plan import messages_of
+    from tacit.collection.shuffled.plan import messages_of
 
     messages = messages_of(plan or "")
     if person_epsilon is not None and (cap is not None or (plan and not messages)):

@@ -104,7 +104,7 @@ def _plan_shuffled(
     json: Path | None,
     stars: bool,
 ) -> None:
-    from tacit.collection.shuffled_plan import messages_of
+    from tacit.collection.shuffled.plan import messages_of
     from tacit.experiments.results import save
     from tacit.planning.shuffled import (
         ShuffledForecast,

@@ -7,7 +7,7 @@ for these. All users send a bundle in a simulation.
 
 from typing import Protocol
 
-from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.collection.shuffled.plan import ShuffledPlan
 from tacit.errors import RequestError, whole
 
 

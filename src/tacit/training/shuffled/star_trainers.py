@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.collection.shuffled.heads import MOST_STAR_ITEMS, announced_round, following_round
+from tacit.collection.shuffled.plan import ShuffledPlan
 from tacit.errors import whole
 from tacit.models.fitted import Fitted
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
-from tacit.shuffler.heads import MOST_STAR_ITEMS, announced_round, following_round
 from tacit.training.mechanism.contributions import require_vocabularies
 from tacit.training.person.covariance import most_rated
 from tacit.training.person.fitted_model import ItemSide

@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.collection.shuffled.heads import announced_round, following_round
+from tacit.collection.shuffled.plan import ShuffledPlan
 from tacit.errors import whole
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.ratings import Ratings
-from tacit.shuffler.heads import announced_round, following_round
 from tacit.training.mechanism.contributions import require_vocabularies
 from tacit.training.person.covariance import most_rated
 from tacit.training.person.fitted_model import without_rows

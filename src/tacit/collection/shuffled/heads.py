@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.collection.shuffled_plan import ShuffledPlan
+from tacit.collection.shuffled.plan import ShuffledPlan
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.wire.report import LONGEST_UPLOAD
 from tacit.wire.shuffled.blind_tokens import SIGNED_BYTES
