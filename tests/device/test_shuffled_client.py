@@ -151,6 +151,14 @@ def test_a_task_against_the_policy_is_refused_before_any_draw(device, policy):
     assert (mine.ledger.spent, shuffler.bundles) == (0, [])
 
 
+def test_a_task_without_signed_tokens_may_be_refused_before_any_draw(device):
+    shuffler = FakeShuffler().add(FIRST)
+    mine = device(shuffler, policy=replace(POLICY, signed=True))
+    with pytest.raises(CertificateError, match="requires no signed tokens, but the policy does"):
+        mine.sync([100])
+    assert (mine.ledger.spent, shuffler.bundles) == (0, [])
+
+
 def test_a_forged_task_is_refused_before_any_draw(device):
     weak = replace(FIRST.certificate, replaced="1")
     other = replace(FIRST, provider="https://books.example")

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from provider_keys import KEY
@@ -19,7 +20,7 @@ NUMBERS = KEY.private.private_numbers()
 TASK = item_task(
     key=TaskKey.generate().public, signer=NUMBERS.public_numbers.n.to_bytes(384, "big")
 )
-POLICY = ShuffledPolicy(most_epsilon="8", honest="1", bundles=20)
+POLICY = ShuffledPolicy(most_epsilon="8", honest="1", bundles=20, signed=True)
 COST = nano(TASK.certificate.replaced)
 
 
@@ -90,6 +91,17 @@ def test_a_task_about_star_ratings_requires_a_token_as_well(device, clock):
     assert mine.sync({100: 4}).stored == 1
     ((_, body),) = shuffler.bundles
     assert is_signed_token(body[task.bundle_bytes :], task)
+
+
+def test_a_task_that_the_provider_did_not_write_is_never_answered(device, clock):
+    """Its shuffler could read the messages, which are sealed with a key of its own."""
+    forged = replace(TASK, key=TaskKey.generate().public)
+    signer, shuffler = FakeSigner(Answer(404), Answer(404), task=forged), FakeShuffler().add(forged)
+    mine = device(signer, shuffler=shuffler)
+    for clock.now in (CLOSES - 1_000, CLOSES - 1):
+        (note,) = mine.sync([100]).notes
+        assert "the provider signs no tokens for this task" in note
+    assert (mine.ledger.spent, shuffler.bundles) == (0, [])
 
 
 def test_a_request_is_repeated_with_the_same_bytes(device, clock, tmp_path):

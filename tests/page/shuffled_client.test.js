@@ -214,6 +214,7 @@ test("whatever the user did not allow is refused before any draw", async () => {
     [{ policy: { ...lenient, honest: "0.9" } }, CertificateError],
     [{ policy: { ...lenient, bundles: 21 } }, CertificateError],
     [{ policy: { mostEpsilon: "8" } }, CertificateError],
+    [{ policy: { ...lenient, signed: true } }, CertificateError],
     [{ provider: "https://books.example" }, null],
     [{ lifetime: "1" }, BudgetError],
     [{ clock: () => CLOSES }, null],
@@ -421,6 +422,7 @@ test("URLs and policies that are invalid", async () => {
     { provider: "https://me@films.example" },
     { policy: { ...policy, mostEpsilon: "1e3" } },
     { policy: { ...policy, bundles: 1.5 } },
+    { policy: { ...policy, signed: /** @type {any} */ ("no") } },
     { lifetime: "-1" },
   ])
     assert.throws(() => device(network, new Memory(), changes), RequestError);

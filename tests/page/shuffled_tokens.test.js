@@ -151,7 +151,7 @@ function device(provider, clock, lifetime) {
   const client = new ShuffledClient({
     ...{ store, shuffler: TASK.shuffler, provider: TASK.provider, lifetime, fetch, clock, alone },
     ...{ token: "a-person", providerToken: "a-customer", work: DIRECT },
-    policy: { mostEpsilon: "8", honest: "1", bundles: 20 },
+    policy: { mostEpsilon: "8", honest: "1", bundles: 20, signed: true },
   });
   return { client, bundles, store };
 }
@@ -175,6 +175,17 @@ test("a bundle is drawn and paid when it is due, and contains the token", async 
   const [token, signature] = [signed.slice(0, 32), signed.slice(32)];
   assert(await blindTokens.isSigned(token, signature, TASK.signer ?? token));
   assert.deepEqual([provider.requests.length, (await store.read()).tokens], [2, []]);
+});
+
+test("a task that the provider did not write is never answered", async () => {
+  const provider = new Provider();
+  let now = CLOSES - 1000;
+  const { client, bundles } = device(provider, () => now, "50");
+  for (now of [CLOSES - 1000, CLOSES - 500, CLOSES - 1]) {
+    provider.statuses = [404];
+    assert.match((await client.sync([100])).notes.join(), /signs no tokens for this task/);
+  }
+  assert.deepEqual([bundles, (await client.ledger()).spent], [[], 0n]);
 });
 
 test("no token is requested for a task that the limit does not allow", async () => {

@@ -229,7 +229,7 @@ def test_rows_go_on_from_where_they_are(paper, tmp_path, monkeypatch):
     first = run(*request)
     assert first.exit_code == 0, first.output
     kept = (tmp_path / f"{study}.jsonl").read_bytes()
-    assert run(*request).output == first.output
+    assert run(*request).stdout == first.stdout
     assert (tmp_path / f"{study}.jsonl").read_bytes() == kept
 
 

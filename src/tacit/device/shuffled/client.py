@@ -57,14 +57,22 @@ class ShuffledPolicy:
     `most_epsilon`: greatest epsilon per user, for a profile replaced by any other one, in nats.
     `honest`: fraction of bundles that may be assumed to come from devices that follow the protocol.
     `bundles`: least number of bundles in a batch. Epsilon and fraction are decimal strings.
+    `signed`: whether tasks must require signed tokens. The provider signs none for a task that it
+    did not write, so that devices do not answer a task that a shuffler has written in its name.
     """
 
     most_epsilon: str
     honest: str = "0.8"
     bundles: int = 10_000
+    signed: bool = False
 
     def check(self, task: ShuffledTask) -> None:
         """Raise `CertificateError` for a task that this policy does not allow."""
+        if self.signed and task.signer is None:
+            raise CertificateError(
+                "The shuffled task requires no signed tokens, but the policy does, so the device "
+                "sends nothing."
+            )
         claim = task.certificate
         for name, value, limit, allowed in (
             ("epsilon", claim.replaced, self.most_epsilon, "at most"),
