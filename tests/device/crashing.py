@@ -15,6 +15,7 @@ from random import randrange
 
 from tacit.device import erasing, outbox
 from tacit.device.client import Client
+from tacit.device.storage.database_file import DatabaseFile
 from tacit.device.storage.store import Store
 from tacit.errors import RequestError
 from tacit.wire.report import upload
@@ -51,7 +52,7 @@ def plant_unpaid():
 
 def plant_unsaved():
     """Send what is committed in memory and not on disk."""
-    Store._save = lambda self: None
+    DatabaseFile.save = lambda self, db: None
 
 
 def plant_keyless():

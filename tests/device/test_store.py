@@ -14,6 +14,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from tacit.device.storage.database_file import DatabaseFile
 from tacit.device.storage.store import FORMAT, Store
 from tacit.errors import DataError, RequestError
 from tacit.privacy.ledger import Ledger
@@ -93,6 +94,81 @@ def test_a_forked_child_may_not_draw(tmp_path):
     os.close(reads)
     os.close(writes)
     store.close()
+
+
+def test_a_forked_child_that_closes_leaves_the_lock_to_its_parent(tmp_path):
+    """Without the lock's file, a third process could draw a second symbol for a slot."""
+    path = tmp_path / "me.db"
+    store = Store(path, 5)
+    child = os.fork()
+    if child == 0:
+        store.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    ran = subprocess.run([sys.executable, "-c", HOLD, path], capture_output=True, text=True)
+    assert "in use by another process" in ran.stderr
+    store.close()
+    assert not (tmp_path / "me.db-lock").exists()
+
+
+class TestFailedWrite:
+    """What was committed in memory alone is neither sent nor the start of a later draw."""
+
+    @staticmethod
+    def draw(store):
+        with store.transaction():
+            store.spend(store.ledger.debit(2))
+            store.db.execute("INSERT INTO shuffled VALUES ('a', x'00', NULL, x'01')")
+
+    def test_without_its_folder_the_store_is_closed(self, tmp_path):
+        folder, moved = tmp_path / "drive", tmp_path / "elsewhere"
+        folder.mkdir()
+        store = Store(folder / "me.db", 5)
+        folder.rename(moved)
+        with pytest.raises(DataError, match="no report was drawn or sent"):
+            self.draw(store)
+        with pytest.raises(RequestError, match="open its store again"):
+            store.db.execute("SELECT bundle FROM shuffled")
+        moved.rename(folder)
+        store.close()
+        with closing(Store(folder / "me.db", 5)) as again:
+            assert again.ledger.spent == 0
+            self.draw(again)
+
+    @pytest.mark.parametrize("moment", ["before", "after"])
+    def test_an_interrupt_leaves_what_the_file_has(self, tmp_path, monkeypatch, moment):
+        store, save = Store(tmp_path / "me.db", 5), DatabaseFile.save
+
+        def interrupted(self, db):
+            if moment == "after":
+                save(self, db)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(DatabaseFile, "save", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                self.draw(store)
+        drawn = store.db.execute("SELECT address FROM shuffled").fetchall()
+        assert (store.ledger.spent, drawn) == ((0, []) if moment == "before" else (2, [("a",)]))
+        store.close()
+        with closing(Store(tmp_path / "me.db", 5)) as again:
+            assert again.ledger.spent == (0 if moment == "before" else 2)
+
+    def test_an_interrupt_after_the_commit_and_before_the_write(self, tmp_path, monkeypatch):
+        """The next access returns to the content of the file."""
+        store = Store(tmp_path / "me.db", 5)
+
+        def interrupted():
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "_save", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                self.draw(store)
+        assert store.ledger.spent == 0
+        self.draw(store)
+        assert store.ledger.spent == 2
+        store.close()
 
 
 def test_what_is_no_store_is_refused(tmp_path):

@@ -25,13 +25,18 @@ class DatabaseFile:
 
     def __init__(self, path: str) -> None:
         # A rename would replace a symbolic link, so resolve it.
-        self._path = os.path.realpath(path)
+        self._path, self._process = os.path.realpath(path), os.getpid()
         self._lock = _locked(self._path + LOCK)
 
     def close(self) -> None:
-        """Release the lock, and remove its file if the system allows it."""
-        with suppress(OSError):
-            os.unlink(self._path + LOCK)
+        """Release the lock, and remove its file if the system allows it.
+
+        In a forked child, which has no lock, its file remains: without it, another process could
+        open the store that the parent has open.
+        """
+        if os.getpid() == self._process:
+            with suppress(OSError):
+                os.unlink(self._path + LOCK)
         self._lock.close()
 
     def load(self, db: sqlite3.Connection) -> bool:
@@ -43,6 +48,7 @@ class DatabaseFile:
         """
         if not os.path.exists(self._path):
             return False
+        _sync_folder(os.path.dirname(self._path))  # what is read survives a power failure
         if os.path.getsize(self._path) == 0:
             raise DataError(_without_tables(self._path, "it has 0 bytes"))
         with closing(sqlite3.connect(self._path, timeout=0, isolation_level=None)) as file:

@@ -99,7 +99,8 @@ class Store:
         name = os.fspath(path)
         self._process = os.getpid()
         self._file: DatabaseFile | None = None
-        self._db, self._is_closed = sqlite3.connect(MEMORY, isolation_level=None), False
+        self._db = sqlite3.connect(MEMORY, isolation_level=None)
+        self._is_closed, self._is_saved = False, True
         self._db.text_factory = _text
         try:
             self._file = None if name == MEMORY else DatabaseFile(name)
@@ -120,7 +121,13 @@ class Store:
 
     @property
     def db(self) -> sqlite3.Connection:
-        """The connection. Raises `RequestError` after `close`."""
+        """The connection, with the content of the file.
+
+        Raises `RequestError` after `close`, and `sqlite3.Error` if the file cannot be read after an
+        interrupted write.
+        """
+        if not self._is_saved:
+            self._discard()
         if self._is_closed:
             raise RequestError("The device is closed; open its store again.")
         return self._db
@@ -137,13 +144,17 @@ class Store:
         try:
             self.db.execute("BEGIN IMMEDIATE")
             yield
-            self.db.execute("COMMIT")
+            is_changed = self._changes != before
+            # Before the commit: an interrupt after it must not leave draws that no file has.
+            self._is_saved = not is_changed
+            self._db.execute("COMMIT")
         except sqlite3.Error as error:
             raise _sentence(error, "the store") from None
         finally:
-            if self.db.in_transaction:
-                self.db.execute("ROLLBACK")
-        if self._changes != before:
+            if not self._is_closed and self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+                self._is_saved = True
+        if is_changed:
             self._save()
 
     @property
@@ -239,20 +250,28 @@ class Store:
 
         Later draws must start from the content of the file.
         """
-        if self._file is None:
-            return
         try:
-            self._file.save(self.db)
-        except (OSError, sqlite3.Error) as error:
-            self._reload(self._file)
-            raise DataError(UNWRITTEN.format("The store", error)) from None
-
-    def _reload(self, file: DatabaseFile) -> None:
-        try:
-            file.load(self.db)
-        except BaseException:
-            self.db.close()
+            if self._file is not None:
+                self._file.save(self._db)
+        except BaseException as error:
+            self._discard()
+            if isinstance(error, OSError | sqlite3.Error):
+                raise DataError(UNWRITTEN.format("The store", error)) from None
             raise
+        self._is_saved = True
+
+    def _discard(self) -> None:
+        """Return to the content of the file, or close the store without one that can be read.
+
+        Nothing is sent that is in memory alone: its debit would not survive a crash.
+        """
+        is_read = False
+        try:
+            is_read = self._file is None or self._file.load(self._db)
+        finally:
+            self._is_saved = True
+            if not is_read:
+                self.close()
 
     def _person(self, column: str) -> Any:
         return self.db.execute(f"SELECT {column} FROM person").fetchone()[0]
