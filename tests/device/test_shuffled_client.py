@@ -151,6 +151,24 @@ def test_a_task_against_the_policy_is_refused_before_any_draw(device, policy):
     assert (mine.ledger.spent, shuffler.bundles) == (0, [])
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"most_epsilon": "1e3"}, {"most_epsilon": 8}, {"honest": "0"}, {"honest": "1.1"},
+        {"honest": 0.8}, {"bundles": 0}, {"bundles": 1.5}, {"signed": "yes"},
+    ],
+)  # fmt: skip
+def test_an_invalid_policy_is_refused(changes):
+    with pytest.raises(RequestError):
+        replace(POLICY, **changes)
+
+
+@pytest.mark.parametrize("lifetime", ["abc", "1e10", "-1"])
+def test_an_invalid_lifetime_is_refused(device, lifetime):
+    with pytest.raises(RequestError, match="is not a plain decimal"):
+        device(FakeShuffler(), lifetime=lifetime)
+
+
 def test_a_task_without_signed_tokens_may_be_refused_before_any_draw(device):
     shuffler = FakeShuffler().add(FIRST)
     mine = device(shuffler, policy=replace(POLICY, signed=True))

@@ -1,7 +1,7 @@
 """The ledger against fractions: never below what was spent, never above the limit."""
 
 import random
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -42,8 +42,16 @@ def test_amounts_are_rounded_up_and_written_back():
     assert nats(1) == "0.000000001"
 
 
+def test_the_context_of_the_application_rounds_no_amount():
+    with localcontext() as context:
+        context.prec, context.rounding = 3, ROUND_FLOOR
+        assert nano("1.004") == 1_004_000_000
+        assert nano("1.0000000000000000000000000001") == NANO + 1
+        assert nats(nano("123456.789")) == "123456.789"
+
+
 def test_what_is_no_amount_is_refused():
-    for amount in ("-1", "NaN", "Infinity"):
+    for amount in ("-1", "NaN", "Infinity", "abc", "1e10", "1e999999999"):
         with pytest.raises(RequestError, match="Epsilon must be a decimal"):
             nano(amount)
     with pytest.raises(RequestError, match="debit must be at least 0 nano-epsilon, got -1"):

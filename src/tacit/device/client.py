@@ -9,7 +9,6 @@ Standard library only, including all its imports.
 """
 
 import os
-import re
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
@@ -30,7 +29,7 @@ from tacit.device.storage.store import Store
 from tacit.device.storage.stored_rows import check_rows, copy_ratings, export
 from tacit.device.transport import Http, Transport
 from tacit.errors import BudgetError, CertificateError, RequestError, must_be
-from tacit.privacy.ledger import Ledger, nano
+from tacit.privacy.ledger import Ledger, nano, plain
 from tacit.scale import shortest
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
@@ -38,7 +37,6 @@ from tacit.wire.report import person
 from tacit.wire.tasks.task import Task, is_address
 
 NOT_BEGUN = "This task has not begun, so the device sends no report yet."
-_AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
 
 
 class Client:
@@ -84,9 +82,7 @@ class Client:
             "write it as a string of 64 hexadecimal digits",
         )
         for epsilon in (most_epsilon, lifetime):
-            must_be(str, epsilon, "an epsilon", "write it as a string, as in '0.5'")
-            if not _AMOUNT.fullmatch(epsilon):
-                raise RequestError(f"Epsilon '{epsilon}' is not a plain decimal such as 0.5.")
+            plain(epsilon)
         if task is not None and not is_address(task):
             raise RequestError(
                 f"task must be an address of 64 hexadecimal digits, got '{task[:64]}'."

@@ -3,12 +3,21 @@
 The ledger has integers of nano-epsilon, rounded up: a sum of floats could be below what was spent.
 """
 
+import re
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from decimal import (
+    MAX_EMAX,
+    MAX_PREC,
+    MIN_EMIN,
+    ROUND_CEILING,
+    Context,
+    Decimal,
+    InvalidOperation,
+)
 from numbers import Real
 from typing import Self
 
-from tacit.errors import BudgetError, RequestError, shown
+from tacit.errors import BudgetError, RequestError, must_be, shown
 from tacit.scale import shortest
 
 Epsilon = str | float | Decimal
@@ -47,25 +56,52 @@ def _decimal(epsilon: object) -> str:
 
 
 NANO = 10**9
+MOST_AMOUNT = (1 << 63) - 1
+"""The largest integer of a store."""
+_PLAIN = re.compile(r"[0-9]{1,9}(\.[0-9]{1,18})?")
+# The context of the application may have few digits, and would round a debit down.
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 def nano(epsilon: str) -> int:
     """Return an epsilon (nats, a decimal string) in nano-epsilon, rounded up.
 
-    Raises `RequestError` for a negative or infinite one.
+    Raises `RequestError` for text that is not a decimal from 0 to 9 billion.
 
     >>> nano("0.5"), nano("0.0000000001")
     (500000000, 1)
     """
-    amount = Decimal(epsilon) * NANO
-    if not amount.is_finite() or amount < 0:
-        raise RequestError(f"Epsilon must be a decimal of at least 0 such as 0.5, got {epsilon}.")
-    return int(amount.to_integral_value(ROUND_CEILING))
+    try:
+        amount = _EXACT.multiply(Decimal(epsilon), NANO)
+    except InvalidOperation:
+        amount = Decimal("nan")
+    if not (amount.is_finite() and 0 <= amount <= MOST_AMOUNT):
+        raise RequestError(
+            "Epsilon must be a decimal from 0 to 9000000000 such as 0.5, got "
+            f"{shown(epsilon)[:60]}."
+        )
+    return int(amount.to_integral_value(ROUND_CEILING, _EXACT))
+
+
+def is_plain(text: object) -> bool:
+    """Return whether a value is text of a decimal such as "0.5", without sign and exponent."""
+    return isinstance(text, str) and _PLAIN.fullmatch(text) is not None
+
+
+def plain(epsilon: object) -> str:
+    """Return an epsilon that a user sets, in nats.
+
+    Raises `RequestError` unless it is text such as "0.5".
+    """
+    text = must_be(str, epsilon, "an epsilon", "write it as a string, as in '0.5'")
+    if not is_plain(text):
+        raise RequestError(f"Epsilon '{text[:60]}' is not a plain decimal such as 0.5.")
+    return text
 
 
 def nats(amount: int) -> str:
     """Return an amount in nano-epsilon as a decimal string, in nats."""
-    return shortest(Decimal(amount) / NANO)
+    return shortest(Decimal(amount).scaleb(-9, _EXACT))
 
 
 @dataclass(frozen=True)

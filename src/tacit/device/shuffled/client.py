@@ -33,8 +33,8 @@ from tacit.device.shuffled.signs import OwnItems, are_ratings, check_kind
 from tacit.device.shuffled.tokens import OneTimeTokens
 from tacit.device.storage.store import Store
 from tacit.device.transport import Answer, Http, Transport
-from tacit.errors import CertificateError, RequestError
-from tacit.privacy.ledger import Ledger, nano
+from tacit.errors import CertificateError, RequestError, must_be, whole
+from tacit.privacy.ledger import Ledger, is_plain, nano, plain
 from tacit.wire.list_model import ListModel
 from tacit.wire.origin import origin_of, place_of
 from tacit.wire.shuffled import register
@@ -59,12 +59,23 @@ class ShuffledPolicy:
     `bundles`: least number of bundles in a batch. Epsilon and fraction are decimal strings.
     `signed`: whether tasks must require signed tokens. The provider signs none for a task that it
     did not write, so that devices do not answer a task that a shuffler has written in its name.
+
+    Raises `RequestError` for another epsilon, fraction or number.
     """
 
     most_epsilon: str
     honest: str = "0.8"
     bundles: int = 10_000
     signed: bool = False
+
+    def __post_init__(self) -> None:
+        plain(self.most_epsilon)
+        whole("bundles", self.bundles, 1)
+        must_be(bool, self.signed, "True or False as signed", "leave it out")
+        if not (is_plain(self.honest) and 0 < Decimal(self.honest) <= 1):
+            raise RequestError(
+                f"honest must be a decimal above 0 and at most 1, as in '0.8', got {self.honest!r}."
+            )
 
     def check(self, task: ShuffledTask) -> None:
         """Raise `CertificateError` for a task that this policy does not allow."""
@@ -131,7 +142,7 @@ class ShuffledClient:
         signing = signing or self._open.enter_context(
             closing(Http(provider, provider_token, insecure=insecure, media_type=MEDIA_TYPE))
         )
-        self._store = self._open.enter_context(closing(Store(path, nano(lifetime))))
+        self._store = self._open.enter_context(closing(Store(path, nano(plain(lifetime)))))
         self._waits = Provider(self._store, url)
         self._documents = Documents(self._waits, self._transport, clock, random_share)
         # In another row than that of a `Client`, whose model is of another task.
