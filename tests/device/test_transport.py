@@ -3,7 +3,8 @@
 import re
 import socket
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -135,6 +136,31 @@ def test_patience_ends(monkeypatch):
     monkeypatch.setattr(transport, "DEADLINE", -1.0)
     with server(said(b"12", "200 OK", "Connection: close")) as (url, _):
         assert Http(url)("GET", "/") is None
+
+
+@pytest.mark.parametrize("line", [b"HTTP/1.1 100 Continue\r\n\r\n", b"X-More: 1\r\n"])
+def test_a_server_that_sends_line_by_line_cannot_hold_a_device(monkeypatch, line):
+    """Each line is within the timeout. After 60 of them, the answer would be complete."""
+    monkeypatch.setattr(transport, "DEADLINE", 0.2)
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        at, _ = listening.accept()
+        received(at)
+        answer = said(b"12", "200 OK", "Connection: close")
+        begin, end = (b"", answer) if b"100" in line else answer.split(b"Connection", 1)
+        with suppress(OSError), at:
+            at.sendall(begin)
+            for _ in range(60):
+                time.sleep(0.05)
+                at.sendall(line)
+            at.sendall(end if b"100" in line else b"Connection" + end)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    assert Http(f"http://127.0.0.1:{listening.getsockname()[1]}")("GET", "/") is None
+    thread.join()
+    listening.close()
 
 
 def test_a_redirect_is_not_followed():

@@ -2,9 +2,12 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from socket import SHUT_RDWR
+from threading import Event, Thread
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -14,7 +17,7 @@ from tacit.wire.origin import is_private, origin_of
 TIMEOUT = 15.0
 """Timeout of one step of a request, in seconds."""
 DEADLINE = 120.0
-"""Seconds until an answer must be complete."""
+"""Seconds until an answer must be complete, from the beginning of its request."""
 MOST_ANSWER = 1 << 18
 """Most bytes of an answer, by default."""
 MOST_WAIT = 86_400
@@ -94,10 +97,12 @@ class Http:
         headers: Mapping[str, str] = self._headers
         if body is not None:
             headers = {**headers, "Content-Type": self._media_type}
+        end = time.monotonic() + DEADLINE
         try:
-            self._connection.request(method, self._prefix + path, body, headers)
-            response = self._connection.getresponse()
-            content = _read(response, longest)
+            with _limited(self._connection):
+                self._connection.request(method, self._prefix + path, body, headers)
+                response = self._connection.getresponse()
+                content = _read(response, longest, end)
         except (OSError, HTTPException) as error:
             self.close()
             self.failure = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -111,15 +116,41 @@ class Http:
         return Answer(response.status, content, _seconds(response.getheader("Retry-After")))
 
 
-def _read(response: HTTPResponse, longest: int) -> bytes | None:
-    """Return the body; None if it is too long. Raises `OSError` if it is too slow or truncated."""
-    end, content = time.monotonic() + DEADLINE, bytearray()
+@contextmanager
+def _limited(connection: HTTPConnection) -> Generator[None]:
+    """Shut the socket down if the block takes longer than `DEADLINE`.
+
+    A timeout of the socket is one of a single step: a server that sends a header line at a time
+    could block a device, and the store that it has locked, indefinitely.
+    """
+    done = Event()
+
+    def watch() -> None:
+        left = DEADLINE
+        while not done.wait(left):
+            left = 1.0  # a connection that is being made has no socket yet
+            with suppress(OSError, AttributeError):
+                connection.sock.shutdown(SHUT_RDWR)
+
+    Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def _read(response: HTTPResponse, longest: int, end: float) -> bytes | None:
+    """Return the body; None if it is too long. Raises `OSError` if it is too slow or truncated.
+
+    `end`: moment of the deadline, of the monotonic clock.
+    """
+    content = bytearray()
     while chunk := response.read1(1 << 16):
         content += chunk
         if len(content) > longest:
             return None
-        if time.monotonic() > end:
-            raise TimeoutError
+    if time.monotonic() > end:
+        raise TimeoutError
     if response.length:
         raise ConnectionError
     response.close()  # the connection can be reused
