@@ -22,11 +22,12 @@ from rsa_numbers import modulus
 from shuffled_tasks import ITEM_ROUND, ITEMS, LEAST_PAIRS, certificate, item_task, pair_task
 
 from tacit.device.shuffled.bundle import draw_bundle
-from tacit.device.shuffled.sealing import MESSAGE_BYTES, sealing_info
+from tacit.device.shuffled.sealing import sealing_info
 from tacit.privacy.shuffled_messages import ShuffledRound, shuffled_delta, shuffled_epsilon
 from tacit.scale import shortest
 from tacit.wire.shuffled import register, task
 from tacit.wire.shuffled.register import BEGIN, Closing, Register
+from tacit.wire.shuffled.round_terms import MESSAGE_BYTES
 from tacit.wire.shuffled.task import ShuffledTask
 
 HERE = Path(__file__).parent
@@ -97,6 +98,9 @@ def _forged(first: ShuffledTask) -> Iterator[str]:
     ]  # fmt: skip
     for change in changes:
         yield _altered(first, **change)
+    for buckets in (1 << 40, (1 << 40) + 1):  # the number of a bucket has five bytes
+        claim = {"bundles": 1 << 40, "delta": "0.000000000000001", "replaced": "4", "empty": "4"}
+        yield _altered(first, rounds=[[buckets, 3, 300]], **claim)
     second = pair_task(first)
     yield _altered(second, first=None)
     yield _altered(second, rounds=[[28, 2, 28]])

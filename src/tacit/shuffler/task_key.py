@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.device.shuffled.sealing import MESSAGE_BYTES, hpke_suite, sealing_info
+from tacit.device.shuffled.sealing import hpke_suite, sealing_info
 from tacit.errors import DataError, RequestError
 from tacit.wire import strict
+from tacit.wire.shuffled.round_terms import MESSAGE_BYTES
 from tacit.wire.shuffled.task import KEY_BYTES
 
 if TYPE_CHECKING:

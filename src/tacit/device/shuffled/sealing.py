@@ -14,10 +14,10 @@ from tacit.device.profile import Item
 from tacit.device.shuffled.bundle import draw_bundle, pair_buckets
 from tacit.device.shuffled.signs import OwnItems, are_ratings, check_kind, signed_bundle
 from tacit.errors import RequestError
+from tacit.wire.shuffled.round_terms import MESSAGE_BYTES
 from tacit.wire.shuffled.task import ITEMS, KEY_BYTES, ShuffledTask
 
 INFO = b"tacit-shuffle-1"
-MESSAGE_BYTES = 5
 
 
 def sealed_bundle(task: ShuffledTask, items: OwnItems, words: Words = secret_word) -> bytes:

@@ -16,6 +16,8 @@ from tacit.wire.strict import ENDS
 
 UNUSED = 300
 """Buckets of a round about signed pairs that no device has, and of one about items in a plan."""
+MESSAGE_BYTES = 5
+"""Bytes of a message before it is sealed: the number of its bucket."""
 THOUSANDTHS = 1000
 """Units of item means per unit of the scale."""
 FIRST_FORM = (
@@ -43,6 +45,7 @@ def pair_buckets_of(items: int, *, signed: bool) -> int:
 
 def bucket_flaws(items: int, buckets: int, *, about_pairs: bool, signed: bool) -> Flaws:
     """Yield the flaws of the number of buckets of a round about `items`, or about their pairs."""
+    yield buckets > 1 << 8 * MESSAGE_BYTES, f"a round has at most 2^40 buckets, got {buckets}"
     if about_pairs:
         expected = pair_buckets_of(items, signed=signed)
         wrong = buckets != expected

@@ -19,6 +19,8 @@ import { hasOneLevel } from "../documents/scale.js";
 
 /** Buckets of a round about signed pairs that no device has. */
 export const UNUSED = 300;
+/** Bytes of a message before it is sealed: the number of its bucket. */
+export const MESSAGE_BYTES = 5;
 /** Units of item means per unit of the scale. */
 export const THOUSANDTHS = 1000;
 /** What the key `first` requires. */
@@ -55,12 +57,16 @@ export function pairBucketsOf(items, signed) {
  * @returns {Flaws}
  */
 export function bucketFlaws(items, buckets, aboutPairs, signed) {
+  const fits = buckets <= 256 ** MESSAGE_BYTES;
+  /** @type {Flaws} */
+  const flaws = [[!fits, `a round has at most 2^40 buckets, got ${buckets}`]];
   if (aboutPairs) {
     const expected = pairBucketsOf(items, signed);
     const sentence = `a round about pairs of ${items} items has ${expected} buckets, got ${buckets}`;
-    return [[buckets !== expected, sentence]];
+    return [...flaws, [buckets !== expected, sentence]];
   }
   return [
+    ...flaws,
     [buckets <= items, "a round about items has more buckets than items"],
     [
       signed && buckets <= 2 * items,

@@ -8,6 +8,7 @@
  */
 
 import { RequestError } from "../../errors.js";
+import { MESSAGE_BYTES } from "../round_terms.js";
 import { SEALED_BYTES } from "../task.js";
 import { drawBundle, ownBuckets } from "./bundle.js";
 import { areRatings, checkKind, signedBundle } from "./signs.js";
@@ -16,7 +17,6 @@ import { areRatings, checkKind, signedBundle } from "./signs.js";
 /** @typedef {import("../task.js").ShuffledTask} ShuffledTask */
 /** @typedef {() => Promise<CryptoKeyPair>} Ephemeral a new X25519 key pair */
 
-export const MESSAGE_BYTES = 5;
 const ENCAPSULATED_BYTES = 32;
 /** Messages that are sealed at the same time: Web Crypto has several threads. */
 const SLICE = 32;
