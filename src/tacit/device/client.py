@@ -179,7 +179,8 @@ class Client:
         draw. Raises `BudgetError` if the lifetime limit does not allow a first report of slots, or
         all reports to a task over slots that can be extended, which are paid for together. Of
         single ratings those that it allows are reported, and `SyncOutcome.refusal` has the reason
-        for the others.
+        for the others. Raises `DataError`, after everything is sent, for a malformed item model;
+        the one before remains.
         """
         now = self._clock()
         erasures = self._erasures(now)

@@ -57,7 +57,7 @@ class Documents:
     def fetch_model(self, task: str) -> None:
         """Fetch and store the newest model of the task at an address, unless it is stored already.
 
-        Raises `CertificateError` if it does not match its address.
+        Raises `CertificateError` if it does not match its address, `DataError` if it is malformed.
         """
         known = self._provider.model
         body = self.get(f"/v1/tasks/{task}/model", replies.LONGEST)
@@ -69,6 +69,7 @@ class Documents:
                     raise CertificateError(
                         "The item model was changed in transit and is not stored."
                     )
+                _model_of(document)  # every later transaction writes what is stored here
                 self._provider.keep_model(address, document)
 
     def model(self, scale: RatingScale) -> ItemModel | ListModel:
@@ -92,8 +93,7 @@ class Documents:
         known = self._provider.model
         if known is None:
             raise RequestError("No item model has been fetched yet; sync later.")
-        kind = ListModel if is_list_model(known[1]) else ItemModel
-        return kind.from_bytes(known[1])
+        return _model_of(known[1])
 
     def get(self, path: str, longest: int) -> bytes | None:
         """Return the bytes at a path; None if not found, or if it is too early to retry.
@@ -110,3 +110,8 @@ class Documents:
             reason = WRONG.get(got.status, "the collector cannot parse this request")
             raise RequestError(f"The download failed: {reason} (status {got.status}).")
         return got.body
+
+
+def _model_of(document: bytes) -> ItemModel | ListModel:
+    kind = ListModel if is_list_model(document) else ItemModel
+    return kind.from_bytes(document)

@@ -185,7 +185,8 @@ class ShuffledClient:
         Raises `CertificateError` for a task or a register that was forged, or is against the
         policy, or signed a token with another key, `BudgetError` if the lifetime limit does not
         allow the task, and `RequestError` without the extra `secure`, for items where the task is
-        about ratings or the reverse, and for a rating off its scale; all before any draw.
+        about ratings or the reverse, and for a rating off its scale; all before any draw. Raises
+        `DataError`, after everything is sent, for a malformed model; the one before remains.
         """
         if isinstance(items, str):
             raise RequestError("items must be a collection of item ids, got one string.")
