@@ -67,7 +67,7 @@ def test_fit(files, run):
     assert len(Fitted.load(files / "b").item_ids) == 70
     status, _, err = run("fit", "--db", files / "none.db", *lists(files), "-o", files / "c")
     assert status == 1
-    assert "Reports already define their catalogue and users" in err
+    assert "--catalogue has no effect on reports" in err
 
 
 def test_compare(files, run):

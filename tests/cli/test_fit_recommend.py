@@ -129,6 +129,49 @@ def test_a_fit_that_cannot_be_made_writes_nothing(run, data, tmp_path, arguments
     assert [file.name for file in tmp_path.iterdir()] == ["made.csv"]
 
 
+RATINGS = "on true ratings, which are used unchanged without --epsilon"
+REPORTED = "on reports, which define their scale, catalogue and users"
+
+
+@pytest.mark.parametrize(
+    ("source", "option", "reason"),
+    [
+        ("ratings", ["--channel", "laplace"], RATINGS),
+        ("ratings", ["--plan", "catalogue"], RATINGS),
+        ("ratings", ["--mode", "faithful"], "on a model; only trainers have it"),
+        ("ratings", ["--delta", "1e-5"], "on a model; only trainers have it"),
+        ("ratings", ["--task", "ab" * 32], "without --db"),
+        ("ratings", ["--least", "7"], "without --publish"),
+        ("trainer", ["--channel", "laplace"], "on a trainer, which adds its own noise"),
+        ("trainer", ["--plan", "catalogue"], "on a trainer, which adds its own noise"),
+        ("trainer", ["--without-exposure"], "on a trainer, which adds its own noise"),
+        ("reports", ["--epsilon", "1"], "on reports, which are already perturbed"),
+        ("reports", ["--channel", "laplace"], "on reports, which are already perturbed"),
+        ("reports", ["--plan", "rated"], "on reports, which are already perturbed"),
+        ("reports", ["--scale", "1:9:1"], REPORTED),
+        ("reports", ["--implicit"], REPORTED),
+        ("reports", ["--columns", "user=who"], REPORTED),
+        ("reports", ["--format", "table"], REPORTED),
+        ("reports", ["--rounding", "nearest"], REPORTED),
+        ("reports", ["--positive-only"], REPORTED),
+    ],
+)
+def test_an_option_without_effect_is_refused(run, data, tmp_path, source, option, reason):
+    reports, model = tmp_path / "reports.parquet", tmp_path / "model"
+    if source == "reports":
+        assert run("perturb", data, "--epsilon", "1", "-o", reports)[0] == 0
+    trainer = ("--model", "dp-bias", "--epsilon", "8", "--scale", "1:5:1")
+    given = {
+        "ratings": (data, "--model", "bias", "--scale", "1:5:1"),
+        "trainer": (data, *trainer),
+        "reports": (reports, "--model", "bias"),
+    }[source]
+    status, _, said = run("fit", *given, *option, "-o", model)
+    assert status == 1, said
+    assert f"{option[0]} has no effect {reason}; leave it out." in " ".join(said.split())
+    assert not model.exists()
+
+
 def test_a_model_that_is_none_is_refused(run, data):
     status, _, said = run("recommend", data, "--user", 1)
     assert status == 1

@@ -62,9 +62,9 @@ def test_a_fitted_model_says_which_channel_of_a_plug_in_it_was_fitted_through(
     install, run, data, tmp_path
 ):
     install("fake_plain", CHANNEL, channels="again = fake_plain:Again")
-    fitted = ("fit", data, "--scale", "1:5:1", "--model", "bias", "--channel", "again", "-o")
+    fitted = ("fit", data, "--scale", "1:5:1", "--model", "bias", "-o")
     said = "(plug-ins: again of fake_plain 1.2). Epsilon = 1 per value"
-    assert said in run(*fitted, tmp_path / "one", "--epsilon", 1)[2]
+    assert said in run(*fitted, tmp_path / "one", "--epsilon", 1, "--channel", "again")[2]
     assert "plug-ins" not in run(*fitted, tmp_path / "two")[2]
 
 

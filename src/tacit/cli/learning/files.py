@@ -32,7 +32,11 @@ def is_reports(path: Path) -> bool:
 
 
 def reports_of(file: Path | None, db: str | None, task: str | None) -> "Reports":
-    """Read reports from a file, or those of a task from a store."""
+    """Read reports from a file, or those of a task from a store.
+
+    Raises `DataError` for a damaged file, and `RequestError` for a store that does not exist or
+    has no such task.
+    """
     from tacit.collection.report_file import read_reports
     from tacit.collector.storage import stored_reports
     from tacit.collector.storage.addresses import open_reader
@@ -42,14 +46,6 @@ def reports_of(file: Path | None, db: str | None, task: str | None) -> "Reports"
         return read_reports(file)
     with closing(open_reader(str(db), at_once())) as reader:
         return stored_reports.reports(reader, task)
-
-
-def without_vocabularies(catalogue: Path | None, people: Path | None) -> None:
-    """Raise `RequestError` for vocabularies together with reports."""
-    if catalogue is not None or people is not None:
-        raise RequestError(
-            "Reports already define their catalogue and users; leave out --catalogue and --people."
-        )
 
 
 def write_model(fitted: "Fitted | FittedLists", output: Path) -> None:

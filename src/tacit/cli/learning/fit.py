@@ -12,13 +12,13 @@ from tacit.cli.learning.files import (
     is_reports,
     only,
     reports_of,
-    without_vocabularies,
     write_model,
 )
 from tacit.cli.learning.fit_checks import (
     check_names,
     is_training,
     refuse_new_noise,
+    refuse_unused,
     require_one_source,
     settings_of,
 )
@@ -224,13 +224,13 @@ def fit(
     epsilon = None if epsilon is None else epsilon_text(epsilon)
     from_reports = file is None or is_reports(file)
     trained = model is not None and is_training(model, epsilon, from_reports)
+    refuse_unused(options.typed_options(context), from_reports=from_reports, trained=trained)
     if file is not None and not from_reports:
         source = options.load(
             file, format, options.scale_of(scale, implicit), columns, rounding,
             catalogue=items_file, people=people, positive_only=positive_only,
         )  # fmt: skip
     else:
-        without_vocabularies(items_file, people)
         source = reports_of(file, db, task)
     start = warm_model(warm)
     model = model or (start.name if start else None) or model_for(source)

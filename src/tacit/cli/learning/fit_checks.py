@@ -1,6 +1,6 @@
 """Checks of the options of `tacit fit`, before data are read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,34 @@ def refuse_new_noise(epsilon: str | None, state: Path | None) -> None:
             "Resuming with --state requires the same reports, but --epsilon randomizes them "
             "again. Write the reports with `tacit perturb` and pass that file with --state."
         )
+
+
+def refuse_unused(typed: Mapping[str, str], *, from_reports: bool, trained: bool) -> None:
+    """Raise `RequestError` for an option without effect on the data or the model.
+
+    `typed`: options on the command line, as `options.typed_options` returns them.
+    """
+    cases = [
+        (from_reports, READING, "on reports, which define their scale, catalogue and users"),
+        (from_reports, ("epsilon", *NOISE), "on reports, which are already perturbed"),
+        (trained, (*NOISE, "without_exposure"), "on a trainer, which adds its own noise"),
+        (not trained, ("mode", "delta"), "on a model; only trainers have it"),
+        ("epsilon" not in typed, NOISE, UNCHANGED),
+        ("db" not in typed, ("task",), "without --db"),
+        ("publish" not in typed, ("least",), "without --publish"),
+    ]
+    for applies, names, where in cases:
+        if applies and (unused := [typed[name] for name in names if name in typed]):
+            raise RequestError(f"{unused[0]} has no effect {where}; leave it out.")
+
+
+READING = (
+    "format", "scale", "implicit", "columns", "rounding", "catalogue", "people", "positive_only",
+)  # fmt: skip
+"""Parameters of `tacit fit` for reading ratings."""
+NOISE = ("channel", "plan")
+"""Parameters of `tacit fit` for perturbing ratings."""
+UNCHANGED = "on true ratings, which are used unchanged without --epsilon"
 
 
 def check_names(
