@@ -241,7 +241,7 @@ def writable(*paths: Path | None, read: Sequence[object] = (), beside: Sequence[
     """Raise `RequestError` for an output that cannot be written, or that would replace an input.
 
     `read`: the inputs. Those that are not paths are ignored. `beside`: suffixes of files that are
-    written next to each of `paths`.
+    written next to each of `paths`, and that must not replace a file that is not a result.
     """
     sources = {Path(source).resolve() for source in read if isinstance(source, str | Path)}
     for path in filter(None, paths):
@@ -253,3 +253,28 @@ def writable(*paths: Path | None, read: Sequence[object] = (), beside: Sequence[
                     f"{target} is an input and would be overwritten; choose another name for the "
                     "result."
                 )
+            if target != path and target.exists() and not _is_result(target):
+                raise RequestError(
+                    f"{target} is not a result and would be overwritten, as it is written next to "
+                    f"{path}; choose another name for the result."
+                )
+
+
+MARKS = {
+    ".toml": b"\n[compare]\n",
+    ".json": b'"tacit-label-1"',
+    ".html": b"<title>Label: ",
+}
+"""What identifies a result that is written next to another, by suffix."""
+
+
+def _is_result(path: Path) -> bool:
+    """Return whether a file was written next to a result. All tables of results have epsilons."""
+    if not path.is_file():
+        return False
+    if path.suffix in MARKS:
+        return MARKS[path.suffix] in path.read_bytes()
+    try:
+        return "epsilon" in pl.read_parquet_schema(path)
+    except (OSError, pl.exceptions.PolarsError):
+        return False

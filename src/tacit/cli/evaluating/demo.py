@@ -21,9 +21,10 @@ def demo(
 
     Example: tacit demo --report report.html
     """
-    from tacit.experiments.results import writable
+    from tacit.experiments.results import ROWS, writable
 
-    writable(report, json)
+    writable(report)
+    writable(json, beside=ROWS)
 
     from tacit.cli import options
     from tacit.cli.evaluating.execution import execute

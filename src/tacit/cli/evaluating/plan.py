@@ -54,9 +54,9 @@ def plan(
 
         tacit plan --people 1e5 --items 1000 --ratings-each 30 --person-epsilon 4 --plan shuffled:30
     """
-    from tacit.experiments.results import writable
+    from tacit.experiments.results import ROWS, writable
 
-    writable(json)
+    writable(json, beside=ROWS)
 
     from tacit.planning.population import Population
     from tacit.scale import RatingScale
