@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tacit import fit, synthetic
 from tacit.whole_files import whole, write_whole
 
 
@@ -32,6 +33,24 @@ def test_what_raises_leaves_nothing_behind(tmp_path, error):
     with pytest.raises(error):
         crash()
     assert place.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+@pytest.mark.parametrize("name", ["bias", "popularity"])
+def test_an_interrupted_save_leaves_the_earlier_model(tmp_path, monkeypatch, name):
+    scale = "1:5:1" if name == "bias" else "there"
+    fitted, place = fit(name, synthetic(60, 50, 1200, scale=scale)), tmp_path / "model"
+    fitted.save(place)
+    before = place.read_bytes()
+
+    def interrupted(file, **arrays):
+        file.write(b"PK")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("numpy.savez", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fitted.save(place)
+    assert place.read_bytes() == before
     assert list(tmp_path.iterdir()) == [place]
 
 

@@ -33,6 +33,7 @@ from tacit import (
     fold_in,
     from_frame,
     item_model,
+    load,
     perturb,
     read,
     synthetic,
@@ -127,6 +128,8 @@ WRONG = [
     (lambda: fold_in(MODEL, MADE), "Expected a rating model, got ItemModel; pass what `fit` returns."),
     (lambda: register("models", 3, BIAS), "Expected a name, got int; write it as a string."),
     (lambda: Fitted.load(3), "3 is not a saved model; create one with `tacit fit`."),
+    (lambda: load("nowhere"), "nowhere cannot be read: No such file or directory; name a model file of `tacit fit`."),
+    (lambda: load("/"), "/ cannot be read: Is a directory; name a model file of `tacit fit`."),
     (lambda: item_model(LISTS), "Expected a rating model, got FittedLists; pass what `fit` returns, or use `list_model`."),
     (lambda: fold_in(BIAS, FRAME), "Expected `Ratings`, got DataFrame; pass the ratings of the model's users."),
     # Devices

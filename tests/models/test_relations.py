@@ -141,7 +141,7 @@ def test_a_saved_list_model_knows_its_users(model, noisy, tmp_path):
     assert restored.recommend(users, 20).equals(fitted.recommend(users, 20))
     assert np.array_equal(restored.lists(CLICKS), fitted.lists(CLICKS))
     assert FittedLists.load(tmp_path / "lists").model == model
-    with pytest.raises(RequestError, match="has format tacit-lists-1, not tacit-model-1"):
+    with pytest.raises(RequestError, match="not tacit-model-1; read it with"):
         Fitted.load(tmp_path / "lists")
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError, RequestError
 from tacit.vocabulary import Vocabulary
+from tacit.whole_files import whole
 
 Arrays = Mapping[str, NDArray[Any]]
 Model = TypeVar("Model")
@@ -39,10 +40,10 @@ requires a password.
 
 
 def write(path: Path | str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write an archive. Raises `RequestError` for a path that cannot be written."""
+    """Write an archive atomically. Raises `RequestError` for a path that cannot be written."""
     encoded = np.frombuffer(json.dumps(header).encode(), np.uint8)
     try:
-        with Path(path).open("wb") as file:
+        with whole(Path(path)) as partial, partial.open("wb") as file:
             np.savez(file, header=encoded, **arrays)
     except OSError as error:
         raise RequestError(
@@ -67,11 +68,15 @@ def read(
         raise RequestError(
             f"{path} is not a saved model ({str(error).rstrip('.')}); create one with `tacit fit`."
         ) from None
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise RequestError(
+            f"{path} cannot be read: {error.strerror}; name a model file of `tacit fit`."
+        ) from None
     except DAMAGED:
         raise RequestError(f"{path} is not a saved model; create one with `tacit fit`.") from None
+    remedy = "read it with `tacit.load`" if len(formats) == 1 else "fit the model again"
     raise RequestError(
-        f"{path} has format {str(header['format'])[:40]}, not {' or '.join(formats)}; fit the "
-        "model again."
+        f"{path} has format {str(header['format'])[:40]}, not {' or '.join(formats)}; {remedy}."
     )
 
 
