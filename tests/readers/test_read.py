@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import DataError, RequestError
-from tacit.readers import FORMATS, from_frame, read, titles
+from tacit.readers import FORMATS, catalogue, from_frame, item_table, items, read, titles
 
 ROWS = [(7, 20, 4, 881250949), (3, 10, 1, 881250950), (7, 10, 5, 881250940)]
 TABS = "".join("\t".join(map(str, row)) + "\n" for row in ROWS)
@@ -200,6 +200,34 @@ def test_folder_of_a_movielens_release_is_one_data_set(tmp_path):
         titles(tmp_path / "u.item")
     with pytest.raises(DataError, match=r"no item file \(u.item"):
         titles(__file__)
+
+
+def test_titles_are_never_of_another_file(tmp_path):
+    """Next to an item file, only an existing file of ratings may be named in its place."""
+    (tmp_path / "movies.csv").write_text("movieId,title,genres\n1,One,A\n")
+    (tmp_path / "stars.csv").write_text("user,item,rating\n1,1,5\n")
+    (tmp_path / "own.csv").write_text("item,title\n1,Uno\n")
+    (tmp_path / "ids.csv").write_text("item\n1\n")
+    (tmp_path / "readme.txt").write_text("A note.\n")
+    assert titles(tmp_path / "stars.csv").rows() == [(1, "One")]
+    assert titles(tmp_path / "own.csv").rows() == [(1, "Uno")]
+    with pytest.raises(DataError, match="has no titles; name a table with columns item and title"):
+        titles(tmp_path / "ids.csv")
+    for read_items in (titles, catalogue, items, item_table):
+        with pytest.raises(DataError, match=r"readme\.txt: no item file"):
+            read_items(tmp_path / "readme.txt")
+        for absent in ("movie.csv", "movies.txt", "u.item"):
+            with pytest.raises(DataError, match=f"{absent} does not exist; "):
+                read_items(tmp_path / absent)
+
+
+def test_genres_are_found_next_to_ratings_with_other_columns(tmp_path, run):
+    (tmp_path / "movies.csv").write_text("movieId,title,genres\n1,One,A\n2,Two,B\n")
+    data = tmp_path / "stars.csv"
+    data.write_text("who,what,how\n1,1,5\n1,2,4\n2,1,3\n")
+    asked = ("split-domains", data, "--by-genre", "-o", tmp_path / "halves", "--scale", "1:5:1")
+    status, _, said = run(*asked, "--columns", "user=who,item=what,rating=how")
+    assert status == 0, said
 
 
 def test_repeats_keep_the_latest_time_or_the_last_row(tmp_path, notices):

@@ -9,9 +9,9 @@ to `notify`, by default a warning of the logger `tacit.readers`.
 
 from tacit.readers.declared import catalogue as catalogue
 from tacit.readers.declared import item_table as item_table
+from tacit.readers.declared import titles as titles
 from tacit.readers.formats.detect import FORMATS as FORMATS
 from tacit.readers.items import items as items
-from tacit.readers.items import titles as titles
 from tacit.readers.reading import as_ratings as as_ratings
 from tacit.readers.reading import from_frame as from_frame
 from tacit.readers.reading import read as read

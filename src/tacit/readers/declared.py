@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from tacit.errors import DataError
+from tacit.errors import path as given_path
 from tacit.ratings import Ratings
 from tacit.readers.format import Notify
 from tacit.readers.frame import BROKEN, PARQUET, decodable
@@ -69,6 +70,20 @@ def catalogue(path: str | Path) -> pl.DataFrame:
     return table.select("item", titles.cast(pl.String).alias("title"))
 
 
+def titles(path: str | Path) -> pl.DataFrame:
+    """Read the items with a title, with columns item and title.
+
+    `path`: an input of `catalogue`, or a file of ratings in the folder of an item file. Raises
+    `DataError` as `catalogue`, and for a file without titles.
+    """
+    file = given_path(path)
+    table = catalogue(file) if is_catalogue(file) else items(file).select("item", "title")
+    named = table.drop_nulls()
+    if named.is_empty():
+        raise DataError(f"{file} has no titles; name a table with columns item and title.")
+    return named
+
+
 def people(path: str | Path) -> pl.Series:
     """Read the distinct ids of all participating users from a table with a column user.
 
@@ -122,6 +137,8 @@ def _typed(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _table(path: Path) -> pl.DataFrame:
+    if not path.exists():
+        raise DataError(f"{path} does not exist; name a table, such as a csv with a header.")
     try:
         if path.suffix.lower() == ".parquet":
             return _typed(decodable(path, PARQUET, path).collect())

@@ -1,6 +1,7 @@
 """Titles and genres of items, from the catalogue files of data sets."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import polars as pl
 
 from tacit.errors import DataError
 from tacit.errors import path as given_path
+from tacit.readers.format import ColumnNames, Columns, Request
+from tacit.readers.formats.detect import detect
 from tacit.readers.frame import PARQUET, decodable
 from tacit.readers.source import Source, sources_in
 from tacit.readers.text import reason, shown, split
@@ -58,16 +61,15 @@ LAYOUTS = {
 }
 
 
-def items(path: str | Path) -> pl.DataFrame:
+def items(path: str | Path, columns: ColumnNames | None = None) -> pl.DataFrame:
     """Read a catalogue with columns item, title and genres (lists, possibly empty).
 
     `path`: `u.item`, `movies.dat`, `movies.csv` or `items.parquet` (columns item, title or genres,
     the latter separated by `|`), an archive or a folder with one of them, or a ratings file in the
-    same folder. Raises `DataError` without such a file, and for an invalid line.
+    same folder, with `columns` as in `read`. Raises `DataError` without such a file, and for an
+    invalid line.
     """
-    near = given_path(path)
-    is_catalogue = near.is_dir() or near.suffix == ".zip" or near.name in (*LAYOUTS, STORED)
-    for source in sources_in(near if is_catalogue else near.parent):
+    for source in _sources(given_path(path), columns):
         if source.name in LAYOUTS:
             return _listed(source, LAYOUTS[source.name])
         if source.name == STORED:
@@ -76,9 +78,16 @@ def items(path: str | Path) -> pl.DataFrame:
     raise DataError(f"{path}: no item file ({names}) was found; name one.")
 
 
-def titles(path: str | Path) -> pl.DataFrame:
-    """Read the items with a title, with columns item and title. Arguments and errors as `items`."""
-    return items(path).select("item", "title").drop_nulls()
+def _sources(path: Path, columns: ColumnNames | None) -> list[Source]:
+    """Return the sources at `path`, or for a file of ratings those in its folder."""
+    sources = sources_in(path)
+    if sources != [Source(path)] or sources[0].name in (*LAYOUTS, STORED):
+        return sources
+    request = Request(columns=Columns.of(columns))
+    with suppress(DataError):  # of an unknown format
+        looks = detect(path, None, request).format.looks
+        return sources_in(path.parent) if looks(sources[0], request) else []
+    return []
 
 
 def _listed(source: Source, layout: ItemFormat) -> pl.DataFrame:

@@ -105,7 +105,11 @@ def task(
         ),
     ] = None,
     titles: Annotated[
-        Path | None, typer.Option(help="File of item titles: u.item, movies.dat or movies.csv.")
+        Path | None,
+        typer.Option(
+            help="File of item titles: a table with columns item and title, u.item, movies.dat or "
+            "movies.csv."
+        ),
     ] = None,
     format: Format = None,
 ) -> None:

@@ -58,7 +58,7 @@ def split_domains(
     from tacit.crossdomain.genres import SIDES, GenreSplit, Halves
     from tacit.readers import items as catalogue
 
-    split = GenreSplit(catalogue(items or data))
+    split = GenreSplit(catalogue(items or data, options.pairs(columns)))
     halves = Halves.of(options.load(data, format, scale, columns, rounding), split)
     output.mkdir(parents=True, exist_ok=True)
     for name, half in zip(SIDES, (halves.source, halves.target), strict=True):

@@ -51,7 +51,11 @@ def recommend(
         Path | None, typer.Option(help="A table with a column item: items not to recommend.")
     ] = None,
     titles: Annotated[
-        Path | None, typer.Option(help="File of item titles: u.item, movies.dat or movies.csv.")
+        Path | None,
+        typer.Option(
+            help="File of item titles: a table with columns item and title, u.item, movies.dat or "
+            "movies.csv."
+        ),
     ] = None,
     rank_by: options.RankBy = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
