@@ -271,6 +271,32 @@ def test_what_python_compared_runs_again_from_a_shell(tmp_path, ratings, run):
     assert table(tmp_path / "again.toml") == table(tmp_path / "out.toml")
 
 
+@pytest.mark.parametrize(
+    ("reading", "written"),
+    [
+        ({"columns": (1, 2, 3), "scale": "1:5:1"}, {"columns": "1,2,3"}),
+        (
+            {"columns": (1, 2, 3), "scale": "there", "positive_only": True},
+            {"columns": "1,2,3", "positive-only": True, "implicit": True},
+        ),
+    ],
+)
+def test_reader_options_of_python_run_again_from_a_shell(tmp_path, ratings, run, reading, written):
+    data, out = tmp_path / "stars.csv", tmp_path / "out.json"
+    stars = ratings.to_polars().head(900).select("user", "item", "rating")
+    implicit = "implicit" in written
+    weights = stars.with_columns(pl.col("rating") - 1)  # some are 0
+    (weights if implicit else stars).write_csv(data, include_header=False)
+    compare(data, models="popularity" if implicit else "bias", epsilons=4, path=out, **reading)
+    settings = table(tmp_path / "out.toml")["compare"]
+    assert written.items() <= settings.items()
+    assert settings.get("scale") == (None if implicit else "1:5:1")
+    status, _, said = run("compare", tmp_path / "out.toml", "--json", tmp_path / "again.json")
+    assert status == 0, said
+    assert "deprecated" not in said
+    assert table(tmp_path / "again.toml")["compare"] == settings
+
+
 def test_ratings_in_memory_are_known_by_their_checksum(tmp_path, ratings, run):
     path = tmp_path / "out.toml"
     compare(ratings.to_polars(), path=tmp_path / "out.json", models="bias", epsilons=1)
@@ -333,9 +359,11 @@ def test_the_experiment_file_repeats_every_option_of_the_command(tmp_path, run, 
     written = {name.replace("-", "_") for name in table(tmp_path / "out.toml")["compare"]}
     every = Comparison(channels=["auto"], models=["bias"], epsilons=["1"])
     written |= {name.replace("-", "_") for name in experiment_file.options(every)}
-    assert {"data", "scale", "columns", "positive_only"} <= written
-    if_given = {"catalogue", "people", "items", "format", "rounding", "person_epsilon", "factors"}
+    assert {"data", "implicit", "columns", "positive_only"} <= written
+    if_given = {
+        "catalogue", "people", "items", "format", "rounding", "person_epsilon", "factors", "scale"
+    }  # fmt: skip
     assert "set" in written  # as `changed`
     parameters = set(inspect.signature(compare_command).parameters) - {"context", "changed"}
-    assert parameters - written - if_given - set(experiment.WHERE) == {"implicit"}  # as a scale
+    assert parameters - written - if_given - set(experiment.WHERE) == set()
     assert run("compare", tmp_path / "out.toml", "--json", tmp_path / "again.json")[0] == 0

@@ -31,6 +31,7 @@ from tacit.notebook import card
 from tacit.progress import bar
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings
+from tacit.readers.format import ColumnNames
 from tacit.reporting.page import Provenance
 from tacit.reporting.plot import in_a_notebook
 from tacit.scale import RatingScale
@@ -218,7 +219,7 @@ def compare(
     factors: int | None = None,
     items: pl.DataFrame | None = None,
     scale: RatingScale | str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames | None = None,
     path: str | Path | None = None,
     engine: Engine | None = None,
     **reading: Any,
@@ -292,7 +293,8 @@ def _write_experiment(
 
 
 def _reading(source: Mapping[str, Any], scale: RatingScale) -> dict[str, Any]:
-    """Return the reader options by name. Data in memory have a `scale`, and no path."""
+    """Return the reader options as on the command line. Data in memory have a `scale`, and no
+    path."""
     files = {name: source.get(name) for name in ("data", "catalogue", "people")}
     settings: dict[str, Any] = {name: source.get(name) for name in ("format", "rounding", "scale")}
     settings |= {
@@ -300,6 +302,14 @@ def _reading(source: Mapping[str, Any], scale: RatingScale) -> dict[str, Any]:
     }
     if "data" not in settings or settings["scale"] is not None:
         settings["scale"] = str(settings["scale"] or scale)
-    if source["columns"]:
-        settings["columns"] = ",".join("=".join(pair) for pair in source["columns"].items())
+    settings["positive-only"] = bool(source.get("positive_only"))
+    settings["columns"] = _columns_text(source["columns"])
     return settings
+
+
+def _columns_text(columns: ColumnNames | None) -> str | None:
+    """Return names or positions of columns as on the command line."""
+    if not columns:
+        return None
+    named = isinstance(columns, Mapping)
+    return ",".join(map("=".join, columns.items()) if named else map(str, columns))

@@ -19,6 +19,7 @@ from tacit.collection.named_plans import AUTO, resolve_auto, with_auto
 from tacit.errors import DataError, RequestError
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.ratings import Ratings
+from tacit.scale import THERE
 
 SUFFIX = ".toml"
 PATHS = ("data", "catalogue", "people", "items")
@@ -119,6 +120,8 @@ def write(
     descriptions of objects that the command line cannot name.
     """
     path = result.with_suffix(SUFFIX)
+    if request.get("scale") == THERE:
+        request = {**request, "scale": None, "implicit": True}
     settings = {
         name: value
         for name, value in sorted(request.items())
