@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from repeatable_words import RepeatableWordsForTestsOnly
 
-from tacit import Fitted, fit, load
+from tacit import Fitted, fit, item_model, load, synthetic
 from tacit.crossdomain import EVERYBODY, StrictMap, XMap
 from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.item_map import ItemMap, everything
@@ -22,7 +22,7 @@ from tacit.models import device_predict
 from tacit.readers import from_frame
 from tacit.training import DPCovariance
 from tacit.training.mechanism.noisy_releases import IntegerNoise, SecretReleases
-from tacit.wire.item_model import ItemModel
+from tacit.wire.item_model import MAGICS, ItemModel
 
 FORMS = {"x-map-strict": "60", "x-map": "1.1", "nx-map": None}
 
@@ -288,6 +288,24 @@ def test_other_files_are_refused(forms, tmp_path):
         (tmp_path / "other").write_bytes(content)
         with pytest.raises(RequestError):
             load_map(tmp_path / "other")
+
+
+def test_item_models_of_all_versions_are_loaded(forms, tmp_path):
+    stars, path = synthetic(60, 50, 1200), tmp_path / "model"
+    plain, exposed = (item_model(fit("bias", stars, exposure=on)) for on in (False, True))
+    condensed = item_model(fit("channel-mf", stars, exposure=False, draws=2, burn_in=1))
+    of_map = forms["x-map-strict"].published
+    seen = set()
+    for model in (plain, exposed, condensed, plain.hiding([1]), of_map, of_map.hiding([1])):
+        path.write_bytes(model.to_bytes())
+        seen.add(path.read_bytes()[: len(MAGICS[0])])
+        loaded = load(path)
+        assert isinstance(loaded, FactorMap if model.target else ItemModel)
+        assert (loaded.published if model.target else loaded).to_bytes() == model.to_bytes()
+        path.write_bytes(model.to_bytes()[:-1])
+        with pytest.raises(RequestError, match=r"model is not a saved model \("):
+            load(path)
+    assert seen == set(MAGICS)
 
 
 def test_a_model_of_one_domain_is_not_a_map(forms):

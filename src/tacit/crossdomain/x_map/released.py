@@ -97,7 +97,10 @@ class FactorMap:
 
     def __post_init__(self) -> None:
         if self.published.target is None:
-            raise RequestError("This item model has no target domain; fit a map with `tacit fit`.")
+            raise RequestError(
+                "This item model has no target domain, so it is not a map; name a map, or the "
+                "model that `tacit fit` wrote."
+            )
 
     @property
     def scale(self) -> RatingScale:
@@ -268,30 +271,35 @@ def load_map(path: Path) -> ReleasedMap:
 
     Raises `RequestError` for any other file, and for values out of range.
     """
-    if not _is_item_model(path):
-        return ItemMap.load(path)
-    try:
-        return FactorMap(ItemModel.from_bytes(path.read_bytes()))
-    except DataError as error:
-        raise RequestError(
-            f"{path} is not a saved map ({str(error).rstrip('.')}); create one with `tacit fit`."
-        ) from None
+    return FactorMap(_item_model(path)) if _is_item_model(path) else ItemMap.load(path)
 
 
-def load(path: Path | str) -> Fitted | FittedLists | ListModel | ReleasedMap:
-    """Read a model or map file of `tacit fit`, of `save` or of a collector.
+def load(path: Path | str) -> Fitted | FittedLists | ItemModel | ListModel | ReleasedMap:
+    """Read a model or map file of `tacit fit`, of `save`, of `to_bytes` or of a collector.
 
-    Returns a `Fitted`, a `FittedLists`, the `ListModel` of a top-N model without users, or a
-    cross-domain map, whose guarantee is as stated by its provider. An item model is read as a map:
-    it predicts from any profile. Raises `RequestError` for any other file.
+    Returns a `Fitted`, a `FittedLists`, the `ListModel` of a top-N model without users, an
+    `ItemModel`, or a cross-domain map, whose guarantee is as stated by its provider. Raises
+    `RequestError` for any other file.
     """
     file = given_path(path)
-    return load_map(file) if is_map(file) else models.load(file)
+    if not _is_item_model(file):
+        return load_map(file) if is_item_map(file) else models.load(file)
+    published = _item_model(file)
+    return published if published.target is None else FactorMap(published)
+
+
+def _item_model(path: Path) -> ItemModel:
+    try:
+        return ItemModel.from_bytes(path.read_bytes())
+    except DataError as error:
+        raise RequestError(
+            f"{path} is not a saved model ({str(error).rstrip('.')}); create one with `tacit fit`."
+        ) from None
 
 
 def _is_item_model(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(len(MAGICS[0])) == MAGICS[0]
+            return file.read(len(MAGICS[0])) in MAGICS
     except OSError:
         return False
