@@ -66,6 +66,9 @@ class Splitter:
         yield [0], [1]
 
 
+USERS = pd.DataFrame({"user": [1, 2]})
+IDS = "Ids must be a list of integers or strings, as in the ratings, got {}."
+NO_ID = "An item id must be an integer or a string, got {}; use the ids of the model's catalogue."
 NO_SCALE = "The rating scale '{}' is not of the form low:high:step, such as 1:5:1."
 NO_RATINGS = re.compile(
     "data must be a path, a polars or pandas frame, an Arrow .*, or Ratings, got "
@@ -132,6 +135,15 @@ WRONG = [
     (lambda: load("/"), "/ cannot be read: Is a directory; name a model file of `tacit fit`."),
     (lambda: item_model(LISTS), "Expected a rating model, got FittedLists; pass what `fit` returns, or use `list_model`."),
     (lambda: fold_in(BIAS, FRAME), "Expected `Ratings`, got DataFrame; pass the ratings of the model's users."),
+    # Tables in place of ids
+    (lambda: BIAS.recommend(USERS, 2), IDS.format("DataFrame; pass one of its columns")),
+    (lambda: BIAS.recommend(pl.from_pandas(USERS), 2), IDS.format("DataFrame; pass one of its columns")),
+    (lambda: LISTS.recommend(USERS, 2), IDS.format("DataFrame; pass one of its columns")),
+    (lambda: BIAS.recommend(1, 2, exclude=USERS), IDS.format("DataFrame; pass one of its columns")),
+    (lambda: LISTS.recommend(1, 2, candidates=USERS), IDS.format("DataFrame; pass one of its columns")),
+    (lambda: BIAS.predict(USERS, [1, 2]), IDS.format("DataFrame; pass one of its columns")),
+    (lambda: from_frame(FRAME, catalogue=USERS), "Expected a list of ids, got DataFrame; pass the catalogue as in ['a', 'b']."),
+    (lambda: MADE.with_people(pl.from_pandas(USERS)), "Expected a list of ids, got DataFrame; pass the list of users as in ['a', 'b']."),
     # Devices
     (lambda: Profile(BIAS, {1: 5}), "Expected an item model, got Fitted; pass the published model, as `item_model` returns it."),
     (lambda: Profile(MODEL, [1, 2]), "Expected a mapping, got list; pass ratings by item id, as in {1: 5}."),
@@ -143,6 +155,17 @@ WRONG = [
     (lambda: ListModel.from_bytes(None), "Expected the bytes of a list model, got NoneType; pass what `to_bytes` returns."),
     (lambda: ListProfile(list_model(LISTS), 3), "Expected a list of item ids, got int; pass ids, as in [3, 7]."),
     (lambda: ListProfile(list_model(LISTS), "37"), "Expected a list of item ids, got str; pass ids, as in [3, 7]."),
+    (lambda: ListProfile(list_model(LISTS), USERS), "Expected a list of item ids, got DataFrame; pass ids, as in [3, 7]."),
+    (lambda: ListProfile(list_model(LISTS), [3.0]), NO_ID.format("float")),
+    (lambda: ListProfile(list_model(LISTS), [[3]]), NO_ID.format("list")),
+    (lambda: Profile(MODEL, {1.0: 5, 2: 3}), NO_ID.format("float")),
+    (lambda: Profile(MODEL, {None: 5}), NO_ID.format("NoneType")),
+    (lambda: Profile(MODEL, {True: 5}), NO_ID.format("bool")),
+    (lambda: Profile(MODEL, {1: 5}).predict([3, 4]), NO_ID.format("list")),
+    (lambda: Profile(MODEL, {1: 5}).predict(3.0), NO_ID.format("float")),
+    (lambda: Profile(MODEL, {1: 5}).predict(None), NO_ID.format("NoneType")),
+    (lambda: Profile(MODEL, {1: np.array([5, 4])}), "A rating is not on the model's scale 1:5:1."),
+    (lambda: Profile(MODEL, {1: "5"}), "A rating is not on the model's scale 1:5:1."),
     (lambda: Client("a.db", URL, most_epsilon=2, lifetime="50"), "Expected an epsilon, got int; write it as a string, as in '0.5'."),
     (lambda: Client("a.db", 4, most_epsilon="2", lifetime="50"), "Expected a URL, got int; write it as a string, as in 'https://films.example'."),
     (lambda: Client("a.db", URL, most_epsilon="2", lifetime="50", task=3), "Expected the address of a task, got int; write it as a string of 64 hexadecimal digits."),
@@ -201,6 +224,10 @@ def test_each_mistake_gets_its_sentence(number):
 def test_what_is_right_is_left_alone():
     assert fit("mf", MADE, factors=np.int64(2)).items.shape[2] == 3
     assert len(Profile(MODEL, {1: 5}).recommend(np.int64(2))) == 2
+    assert Profile(MODEL, {np.int64(1): 5}).predict(np.int32(3)) == Profile(MODEL, {1: 5}).predict(
+        "3"
+    )
+    assert ListProfile(list_model(LISTS), np.array([3, 7])).recommend(3)
     assert attack("linkage", known=[2]).known == [2]
     with pytest.raises(RequestError, match="cap must be an integer of at least 1, got 0"):
         Rated(CHANNEL, cap=0)

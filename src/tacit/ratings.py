@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import DataError, RequestError, must_be
+from tacit.errors import DataError, RequestError, must_be, shown
 from tacit.notebook import card
 from tacit.privacy.guarantee import PARTS, Guarantee, Part
 from tacit.scale import RatingScale
@@ -243,10 +243,9 @@ def rows_where(mask: Mask, n_rows: int) -> NDArray[np.intp]:
 
 def _declared(what: str, ids: Iterable[int | str], seen: Vocabulary) -> tuple[Vocabulary, Codes]:
     """Return the declared ids as a vocabulary, and the code in it of each id in `seen`, or -1."""
-    if isinstance(ids, str):
-        raise RequestError(
-            f"Expected a list of ids, got '{ids[:40]}'; pass {what} as in ['a', 'b']."
-        )
+    if isinstance(ids, str) or hasattr(ids, "columns"):
+        got = shown(ids[:40] if isinstance(ids, str) else ids)
+        raise RequestError(f"Expected a list of ids, got {got}; pass {what} as in ['a', 'b'].")
     must_be(Iterable, ids, "a list of ids", f"pass {what} as in ['a', 'b']")
     listed: list[Any] = list(ids)
     if not listed or None in listed:

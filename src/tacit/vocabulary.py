@@ -106,9 +106,12 @@ def typed_ids(ids: pl.Series) -> pl.Series:
 def raw_ids(given: Any) -> pl.Series:
     """Return ids in a list, an array, or a polars or pandas series as a column of integers or text.
 
-    Raises `RequestError` for anything else, such as floats, which could be truncated to other ids.
+    Raises `RequestError` for anything else, such as floats, which could be truncated to other ids,
+    and a frame, which would be read as its column names.
     """
     name = type(given).__name__
+    if hasattr(given, "columns"):
+        raise RequestError(NO_IDS.format(f"{name}; pass one of its columns"))
     plain = given.tolist() if hasattr(given, "tolist") else given
     try:
         if isinstance(plain, str | bytes):  # not a list of its characters

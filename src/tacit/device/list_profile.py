@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import add, mul
 
-from tacit.device.profile import Item, index_by_id, require_known
+from tacit.device.profile import Item, id_text, index_by_id, require_known
 from tacit.errors import RequestError, must_be, whole
 from tacit.wire.list_model import ListModel, LowRank
 
@@ -29,12 +29,13 @@ class ListProfile:
             ListModel, model, "a list model", "pass the published model, as `list_model` returns it"
         )
         must_be(Iterable, items, "a list of item ids", GIVE_IDS)
-        if isinstance(items, str | bytes):  # a string is not a list of ids
+        # A string is not a list of ids, and a table would be read as its column names.
+        if isinstance(items, str | bytes) or hasattr(items, "columns"):
             raise RequestError(
                 f"Expected a list of item ids, got {type(items).__name__}; {GIVE_IDS}."
             )
         places = index_by_id(model.items)
-        had = [str(item) for item in items]
+        had = [id_text(item) for item in items]
         self._items, self._hidden = model.items, model.hidden
         # Sorted, so that results do not depend on the order of the items.
         self._own = sorted({places[item] for item in had if item in places})

@@ -7,6 +7,7 @@ equal to 1e-9.
 import math
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping
+from numbers import Integral, Real
 from typing import Literal, get_args
 
 from tacit.device.solve import Row, expected, linear_row, ordinal_row, theta
@@ -24,6 +25,17 @@ def index_by_id(items: Iterable[Item]) -> dict[str, int]:
     return {str(item): index for index, item in enumerate(items)}
 
 
+def id_text(item: object) -> str:
+    """Return a raw id as a string. Raises `RequestError` unless it is an integer or a string."""
+    if isinstance(item, bool) or not isinstance(item, str | Integral):
+        # The message names no item: it may be logged.
+        raise RequestError(
+            f"An item id must be an integer or a string, got {type(item).__name__}; use the ids of "
+            "the model's catalogue."
+        )
+    return str(item)
+
+
 def require_known(own: Collection[object], known: Collection[object]) -> None:
     """Raise `RequestError` if a non-empty profile contains no item known to the model."""
     if own and not known:
@@ -38,10 +50,10 @@ class Profile:
     """One user: an item model and their true ratings, by raw item id.
 
     Ids are matched as strings, because JSON keys are. Items unknown to the model are ignored.
-    Raises `RequestError` if `ratings` is not a mapping, contains a value off the model's scale or
-    no known item, or if `model` is not an `ItemModel`, and, as do its methods, `DataError` if a
-    result is not finite. `rows`: the user's row under each draw, bias first; as secret as the
-    ratings.
+    Raises `RequestError` if `ratings` is not a mapping, contains an id that is neither an integer
+    nor a string, a value off the model's scale or no known item, or if `model` is not an
+    `ItemModel`, and, as do its methods, `DataError` if a result is not finite. `rows`: the user's
+    row under each draw, bias first; as secret as the ratings.
     """
 
     def __init__(self, model: ItemModel, ratings: Mapping[Item, float]) -> None:
@@ -53,14 +65,13 @@ class Profile:
         )
         must_be(Mapping, ratings, "a mapping", "pass ratings by item id, as in {1: 5}")
         self._levels = model.scale.values
-        if any(rating not in self._levels for rating in ratings.values()):
+        if not all(isinstance(r, Real) and r in self._levels for r in ratings.values()):
             # The message names neither rating nor item: it may be logged.
             raise RequestError(f"A rating is not on the model's scale {model.scale}.")
         self._model = model
         self._places = index_by_id(model.items)
-        known = {
-            self._places[str(item)]: r for item, r in ratings.items() if str(item) in self._places
-        }
+        by_id = {id_text(item): r for item, r in ratings.items()}
+        known = {self._places[item]: r for item, r in by_id.items() if item in self._places}
         require_known(ratings, known)
         # Sorted by item, so that results do not depend on the order of ratings.
         self._known = sorted(known.items())
@@ -76,7 +87,7 @@ class Profile:
 
         An item of a target domain with cuts gets the median level, others the mean.
         """
-        index = self._places.get(str(item))
+        index = self._places.get(id_text(item))
         return self._rating(index, self._mean(index))
 
     def recommend(self, n: int = 10, rank_by: RankBy | None = None) -> list[tuple[Item, float]]:
