@@ -29,6 +29,7 @@ from tacit import (
     choose_channel,
     compare,
     compile_channel,
+    evaluate,
     fit,
     fold_in,
     from_frame,
@@ -51,9 +52,10 @@ MADE = synthetic(60, 50, 1200)
 FRAME = MADE.to_polars().select("user", "item", "rating")
 CHANNEL = compile_channel("randomized-response", epsilon=1, scale="1:5:1")
 HIDING = compile_channel("randomized-response", epsilon=1, scale="1:5:1", missing=True)
+CLICKS = synthetic(60, 50, 1200, scale="there")
 REPORTS = perturb(MADE, Rated(CHANNEL))
 BIAS = fit("bias", MADE)
-LISTS = fit("popularity", synthetic(60, 50, 1200, scale="there"))
+LISTS = fit("popularity", CLICKS)
 MODEL = item_model(BIAS)
 PROMISE = BIAS.guarantee.to_dict()
 URL = "https://films.example"
@@ -69,6 +71,10 @@ class Splitter:
 USERS = pd.DataFrame({"user": [1, 2]})
 IDS = "Ids must be a list of integers or strings, as in the ratings, got {}."
 NO_ID = "An item id must be an integer or a string, got {}; use the ids of the model's catalogue."
+OFF_SCALE = "A rating is not on the model's scale 1:5:1."
+CHANNELS = "channel_of_person must have one channel index, from 0 to 1, for each of the 60 users: all slots of a user must use the same channel."
+NO_ENGINE = "engine must be an engine such as Local(blocks=4) or Spark('local[2]'), got 'spark'."
+ITEM_TABLE = "Expected an item table, got {}; pass the polars frame that `item_table` returns, or polars.from_pandas(table)."
 NO_SCALE = "The rating scale '{}' is not of the form low:high:step, such as 1:5:1."
 NO_RATINGS = re.compile(
     "data must be a path, a polars or pandas frame, an Arrow .*, or Ratings, got "
@@ -107,6 +113,11 @@ WRONG = [
     (lambda: perturb(MADE, "rated"), "plan must be a plan such as Rated(channel), got 'rated'."),
     (lambda: perturb(FRAME, CHANNEL), "plan must be a plan such as Rated(channel), got Channel."),
     (lambda: perturb(REPORTS, Rated(CHANNEL)), NO_RATINGS),
+    (lambda: perturb(MADE, Rated), "plan must be a plan such as Rated(channel), got the class Rated."),
+    (lambda: perturb(MADE, Rated([CHANNEL, CHANNEL]), channel_of_person=np.full(60, -1)), CHANNELS),
+    (lambda: perturb(MADE, Rated([CHANNEL, CHANNEL]), channel_of_person=np.full(60, 0.5)), CHANNELS),
+    (lambda: perturb(MADE, Rated([CHANNEL, CHANNEL]), channel_of_person=[0]), CHANNELS),
+    (lambda: perturb(MADE, Sample([HIDING, HIDING], 5), channel_of_person=np.full(60, 2)), CHANNELS),
     # Models and trainings
     (lambda: fit("biass", MADE), re.compile("model must be one of .*, got 'biass'.$")),
     (lambda: fit("bias", 3), NO_RATINGS),
@@ -123,7 +134,15 @@ WRONG = [
     (lambda: fit("dp-bias", REPORTS, epsilon=1), NO_RATINGS),
     (lambda: BIAS.save("nowhere/model"), "nowhere/model cannot be written (No such file or directory); name a file in an existing folder."),
     (lambda: BIAS.save(3), "The path must be a string or a Path, as in 'ratings.csv', got 3."),
-    (lambda: fit("channel-mf", REPORTS, item_table="items.csv"), "Expected an item table, got str; pass the polars frame that `item_table` returns."),
+    (lambda: fit("channel-mf", REPORTS, item_table="items.csv"), ITEM_TABLE.format("str")),
+    (lambda: fit("channel-mf", REPORTS, item_table=USERS), ITEM_TABLE.format("DataFrame")),
+    (lambda: fit("channel-mf", REPORTS, warm="model"), "A warm start of channel-mf requires a model of that kind, got 'model'; fit without warm."),
+    (lambda: fit("mf", REPORTS, warm="model"), "A warm start of mf requires a model of that kind, got 'model'; fit without warm."),
+    (lambda: fit("ease", REPORTS, warm="model"), "A warm start of ease requires a model of that kind, got 'model'; fit without warm."),
+    (lambda: fit("mf", REPORTS, engine="spark", state="nowhere"), NO_ENGINE),
+    (lambda: fit("mf", REPORTS, state=3), "The path must be a string or a Path, as in 'ratings.csv', got 3."),
+    (lambda: fit("mf", REPORTS, state=__file__), f"{__file__} cannot hold checkpoints (File exists); name a folder as state (--state)."),
+    (lambda: fit("bias", REPORTS, progress="yes"), "progress must be a boolean or a callback, got 'yes'."),
     (lambda: evidence(3), "Expected `Ratings` or `Reports`, got int; pass what `perturb` returns."),
     (lambda: interactions(None), "Expected `Ratings` or `Reports`, got NoneType; pass what `perturb` returns."),
     (lambda: list_model(BIAS), "Expected a list model, got Fitted; pass what `fit` returns for one, such as 'ease'."),
@@ -144,6 +163,20 @@ WRONG = [
     (lambda: BIAS.predict(USERS, [1, 2]), IDS.format("DataFrame; pass one of its columns")),
     (lambda: from_frame(FRAME, catalogue=USERS), "Expected a list of ids, got DataFrame; pass the catalogue as in ['a', 'b']."),
     (lambda: MADE.with_people(pl.from_pandas(USERS)), "Expected a list of ids, got DataFrame; pass the list of users as in ['a', 'b']."),
+    # Calls of fitted models
+    (lambda: BIAS.explain(3, [1, 2]), "Expected a mapping, got list; pass ratings by item id, as in {1: 5}."),
+    (lambda: BIAS.explain(3, {1: "five"}), OFF_SCALE),
+    (lambda: BIAS.explain(3, {1: 500}), OFF_SCALE),
+    (lambda: BIAS.with_exposure(5), "Expected an exposure, got int; pass what `exposure_of` returns."),
+    (lambda: BIAS.recommend(1, 2.0), "n must be an integer of at least 1, got 2.0."),
+    (lambda: LISTS.lists(CLICKS, "3"), "length must be an integer of at least 1, got '3'."),
+    (lambda: LISTS.lists(CLICKS, 0), "length must be an integer of at least 1, got 0."),
+    (lambda: evaluate(BIAS, FRAME, FRAME), "Expected `Ratings`, got DataFrame; pass what `as_ratings` returns."),
+    (lambda: evaluate(BIAS, MADE, FRAME), "Expected `Ratings`, got DataFrame; pass what `as_ratings` returns."),
+    (lambda: evaluate(MADE, BIAS, MADE), "Expected a fitted model, got Ratings; pass what `fit` returns."),
+    (lambda: evaluate(MODEL, MADE, MADE), "Expected a fitted model, got ItemModel; pass what `fit` returns."),
+    (lambda: evaluate(BIAS, MADE, MADE.where(np.zeros(1200, bool))), "test must contain at least one rating, got none."),
+    (lambda: evaluate(BIAS, MADE, MADE, relevant="4"), "relevant must be a number such as 4, got '4'."),
     # Devices
     (lambda: Profile(BIAS, {1: 5}), "Expected an item model, got Fitted; pass the published model, as `item_model` returns it."),
     (lambda: Profile(MODEL, [1, 2]), "Expected a mapping, got list; pass ratings by item id, as in {1: 5}."),
@@ -164,8 +197,10 @@ WRONG = [
     (lambda: Profile(MODEL, {1: 5}).predict([3, 4]), NO_ID.format("list")),
     (lambda: Profile(MODEL, {1: 5}).predict(3.0), NO_ID.format("float")),
     (lambda: Profile(MODEL, {1: 5}).predict(None), NO_ID.format("NoneType")),
-    (lambda: Profile(MODEL, {1: np.array([5, 4])}), "A rating is not on the model's scale 1:5:1."),
-    (lambda: Profile(MODEL, {1: "5"}), "A rating is not on the model's scale 1:5:1."),
+    (lambda: Profile(MODEL, {1: np.array([5, 4])}), OFF_SCALE),
+    (lambda: Profile(MODEL, {1: "5"}), OFF_SCALE),
+    (lambda: Client("nowhere/a.db", URL, most_epsilon="2", lifetime="50"), "nowhere/a.db cannot be read or written (No such file or directory); no report was drawn or sent."),
+    (lambda: Client(5, URL, most_epsilon="2", lifetime="50"), "The path must be a string or a Path, as in 'ratings.csv', got 5."),
     (lambda: Client("a.db", URL, most_epsilon=2, lifetime="50"), "Expected an epsilon, got int; write it as a string, as in '0.5'."),
     (lambda: Client("a.db", 4, most_epsilon="2", lifetime="50"), "Expected a URL, got int; write it as a string, as in 'https://films.example'."),
     (lambda: Client("a.db", URL, most_epsilon="2", lifetime="50", task=3), "Expected the address of a task, got int; write it as a string of 64 hexadecimal digits."),
@@ -174,6 +209,8 @@ WRONG = [
     (lambda: titles(3), "The path must be a string or a Path, as in 'ratings.csv', got 3."),
     (lambda: from_frame([1, 2]), "Expected a polars or pandas frame, got list; `tacit.as_ratings` also takes paths and arrays."),
     (lambda: from_frame(FRAME, scale=3), NO_SCALE.format(3)),
+    (lambda: from_frame(FRAME, rounding="stochastic", scale="1:5:1", rng=-1), "rng must be an integer of at least 0, got -1."),
+    (lambda: from_frame(FRAME, rounding="stochastic", scale="1:5:1", rng="x"), "rng must be an integer of at least 0, got 'x'."),
     (lambda: from_frame(FRAME, columns="user=who"), "Expected a mapping, got str; name columns as in {'user': 'member'}."),
     (lambda: from_frame(FRAME, columns={"user": 3}), "Expected a column name, got int; name the column of user as a string."),
     (lambda: from_frame(FRAME, columns={"user": "item"}), "The column 'item' is used for two of user, item, rating, timestamp; name another column for one of them."),
@@ -201,7 +238,9 @@ WRONG = [
     (lambda: compare(MADE, models="mf", relevant=0.5), "relevant must be a rating from 1 to 5 on the scale 1:5:1, got 0.5."),
     (lambda: compare(MADE, models="mf", factors=-3), "factors must be an integer of at least 0, got -3."),
     (lambda: compare(MADE, models="mf", path=3), "The path must be a string or a Path, as in 'ratings.csv', got 3."),
-    (lambda: compare(MADE, models="mf", engine="spark"), "engine must be an engine such as Local(blocks=4) or Spark('local[2]'), got 'spark'."),
+    (lambda: compare(MADE, models="mf", engine="spark"), NO_ENGINE),
+    (lambda: compare(MADE, models="channel-mf", items="movies.csv"), ITEM_TABLE.format("str")),
+    (lambda: compare(MADE, models="channel-mf", items=USERS), ITEM_TABLE.format("DataFrame")),
     (lambda: compare(MADE, models="ease,mf", engine=Local()), "Devices with ease can only be simulated in this process; leave out the engine, or choose models that predict ratings."),
     (lambda: compare(synthetic(60, 50, 1200, scale="there"), engine=Local()), re.compile("Devices with ease can only be simulated in this process; ")),
     (lambda: fit("mf", MADE, advance=print), "advance is not a setting; pass a callback as progress."),
@@ -228,6 +267,8 @@ def test_what_is_right_is_left_alone():
         "3"
     )
     assert ListProfile(list_model(LISTS), np.array([3, 7])).recommend(3)
+    assert len(BIAS.recommend(1, 10**13)) == len(BIAS.recommend(1, 50))
+    assert perturb(MADE, Rated([CHANNEL, CHANNEL]), channel_of_person=[0, 1] * 30)
     assert attack("linkage", known=[2]).known == [2]
     with pytest.raises(RequestError, match="cap must be an integer of at least 1, got 0"):
         Rated(CHANNEL, cap=0)

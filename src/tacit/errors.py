@@ -68,6 +68,13 @@ def whole(what: str, value: object, least: int | None = None) -> int:
     return int(value)
 
 
+def number(what: str, value: object, such: str) -> float:
+    """Return the number; raises `RequestError` for other values. `such`: an example."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise RequestError(f"{what} must be a number such as {such}, got {shown(value)}.")
+    return float(value)
+
+
 def shown(value: object) -> str:
     """Return short values as in code, otherwise the type: a table may contain ratings."""
     if isinstance(value, type):

@@ -182,7 +182,7 @@ def test_what_is_no_store_is_refused(tmp_path):
     other.close()
     with pytest.raises(DataError, match="not a store of this version"):
         Store(tmp_path / "other.db", 5)
-    with pytest.raises(OSError, match="nowhere"):
+    with pytest.raises(RequestError, match=r"nowhere/me\.db cannot be read or written"):
         Store(tmp_path / "nowhere" / "me.db", 5)
 
 

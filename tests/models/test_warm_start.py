@@ -125,7 +125,7 @@ def test_a_model_of_another_kind_or_scale_is_refused(reports):
     with pytest.raises(RequestError, match="requires a model of that kind, got mf"):
         learner("mf-plain").fit(reports, warm=last)
     tens = synthetic(400, 150, 8_000, scale="1:10:1", rng=7)
-    with pytest.raises(RequestError, match="on the scale 1:5:1"):
+    with pytest.raises(RequestError, match="on that scale, got 1:5:1"):
         learner("mf").fit(tens, warm=last)
 
 

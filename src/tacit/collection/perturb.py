@@ -10,7 +10,7 @@ from tacit.channels.thresholds import CHOICE
 from tacit.collection.plan import Plan
 from tacit.collection.public_hash import KEEP, row_keys
 from tacit.collection.sampler import BulkSampler, BulkWords, SeededWords
-from tacit.collection.slots import SlotReports, slot_reports
+from tacit.collection.slots import SlotReports, channel_indices, slot_reports
 from tacit.errors import RequestError, shown, whole
 from tacit.privacy.guarantee import SIMULATED
 from tacit.ratings import Ratings
@@ -85,7 +85,7 @@ def on_scale_of(plan: Plan, ratings: object) -> Ratings:
 
     Raises `RequestError` for `Ratings` on another scale, and for an argument that is not a plan.
     """
-    if not hasattr(plan, "reported_slots"):
+    if isinstance(plan, type) or not hasattr(plan, "reported_slots"):
         raise RequestError(f"plan must be a plan such as Rated(channel), got {shown(plan)}.")
     if not isinstance(ratings, Ratings):
         return as_ratings(ratings, scale=_scale(plan.channels[0]))
@@ -142,9 +142,4 @@ def _channel_of(
             return np.zeros(len(ratings), np.uint8)
         halves = row_keys(ratings, CHOICE) >> np.uint64(32)
         return ((halves * np.uint64(len(plan.channels))) >> np.uint64(32)).astype(np.uint8)
-    if len(of_person) != ratings.n_users or of_person.max(initial=0) >= len(plan.channels):
-        raise RequestError(
-            f"channel_of_person must have one channel index, from 0 to {len(plan.channels) - 1}, "
-            f"for each of the {ratings.n_users} users."
-        )
-    return of_person[ratings.users].astype(np.uint8)
+    return channel_indices(of_person, plan, ratings.n_users)[ratings.users]

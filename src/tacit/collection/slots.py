@@ -80,17 +80,19 @@ def _channels_of_people(
         raise RequestError(f"The plan's channels must be on the ratings' scale {ratings.scale}.")
     if of_person is None and len(plan.channels) == 1:
         return np.zeros(ratings.n_users, np.uint8)
-    if (
-        of_person is None
-        or len(of_person) != ratings.n_users
-        or of_person.max(initial=0) >= len(plan.channels)
-    ):
+    return channel_indices(of_person, plan, ratings.n_users)
+
+
+def channel_indices(of_person: object, plan: Plan, n_users: int) -> NDArray[np.uint8]:
+    """Return the public channel index of each user. Raises `RequestError` for other values."""
+    indices = np.asarray(of_person)
+    is_index = indices.dtype.kind in "iu" and indices.shape == (n_users,)
+    if not is_index or not ((indices >= 0) & (indices < len(plan.channels))).all():
         raise RequestError(
             f"channel_of_person must have one channel index, from 0 to {len(plan.channels) - 1}, "
-            f"for each of the {ratings.n_users} users: all slots of a user must use the same "
-            "channel."
+            f"for each of the {n_users} users: all slots of a user must use the same channel."
         )
-    return of_person.astype(np.uint8)
+    return indices.astype(np.uint8)
 
 
 def _slots(ratings: Ratings, plan: Plan) -> int:

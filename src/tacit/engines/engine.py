@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, Self, TypeVar
 
+from tacit.errors import RequestError, shown
+
 Block = TypeVar("Block", bound=tuple[Any, ...])
 Column = TypeVar("Column", bound=tuple[Any, ...])
 Shared = TypeVar("Shared", bound=tuple[Any, ...])
@@ -45,6 +47,15 @@ class Engine(Protocol):
         Raises as `over` does, for the first pair.
         """
         ...
+
+
+def check_engine(engine: object) -> None:
+    """Raise `RequestError` unless the argument is an engine, or None."""
+    if engine is not None and not callable(getattr(engine, "over", None)):
+        raise RequestError(
+            "engine must be an engine such as Local(blocks=4) or Spark('local[2]'), got "
+            f"{shown(engine)}."
+        )
 
 
 def cut(n: int, blocks: int) -> list[slice]:

@@ -128,7 +128,13 @@ class InFolder:
         A new folder is private to its owner, because it contains reports. Raises `RequestError` if
         the folder holds another fit, or one of another version.
         """
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise RequestError(
+                f"{folder} cannot hold checkpoints ({error.strerror}); name a folder as state "
+                "(--state)."
+            ) from None
         path, identity = (
             folder / IDENTITY,
             json.dumps({"tacit": version("tacit-recommender")} | fit),

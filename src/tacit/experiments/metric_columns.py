@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError
+from tacit.errors import RequestError, must_be, number
 from tacit.experiments.results import METRICS, STARS
 from tacit.metrics.accuracy import mae, ranking, relevant_from, rmse
 from tacit.metrics.accuracy import slices as slices_of
@@ -33,6 +33,7 @@ def relevant_rating(scale: RatingScale, minimum: float | None) -> float:
         return scale.values[0]
     if minimum is None:
         return relevant_from(scale)
+    minimum = number("relevant", minimum, "4")
     if not scale.values[0] <= minimum <= scale.values[-1]:
         low, high = scale.levels[0], scale.levels[-1]
         raise RequestError(
@@ -75,8 +76,10 @@ def evaluate(
     Raises
     ------
     RequestError
-        For a value of `relevant` outside the scale.
+        For a value of `relevant` outside the scale, for a test set without ratings, and for
+        arguments of other types.
     """
+    _check_arguments(fitted, train, test)
     known = train.aligned(fitted.user_ids, fitted.item_ids)
     held_out = test.aligned(fitted.user_ids, fitted.item_ids)
     minimum = relevant_rating(test.scale, relevant)
@@ -97,6 +100,16 @@ def evaluate(
         where,
     )
     return {name: value for name, value in figures.items() if name in METRICS and value == value}
+
+
+def _check_arguments(fitted: object, train: object, test: object) -> None:
+    if not isinstance(fitted, Fitted | FittedLists):
+        raise RequestError(
+            f"Expected a fitted model, got {type(fitted).__name__}; pass what `fit` returns."
+        )
+    must_be(Ratings, train, "`Ratings`", "pass what `as_ratings` returns")
+    if not len(must_be(Ratings, test, "`Ratings`", "pass what `as_ratings` returns")):
+        raise RequestError("test must contain at least one rating, got none.")
 
 
 def rating_columns(

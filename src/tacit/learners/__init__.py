@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, overload
 
 from tacit import models
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, shown, whole
 from tacit.learners.learner import Learner, learner
 from tacit.models import Fitted, FittedLists
 from tacit.privacy.ledger import epsilon_text
@@ -147,6 +147,8 @@ def fit(
 def _advance(progress: bool | Advance) -> AbstractContextManager[Advance | None]:
     """Return the callback of `fit`'s `progress`; None for no progress."""
     if not isinstance(progress, bool):
+        if not callable(progress):
+            raise RequestError(f"progress must be a boolean or a callback, got {shown(progress)}.")
         return nullcontext(progress)
     return share("fitting") if progress else nullcontext()
 

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.engines.engine import Engine
+from tacit.engines.engine import Engine, check_engine
 from tacit.engines.tables import InFolder, InMemory, Tables
 from tacit.errors import RequestError
+from tacit.errors import path as given_path
 
 Array = NDArray[Any]
 
@@ -40,9 +41,10 @@ def fit_tables(model: LearnsOnEngine, rng: int, *learnt_from: Array) -> Tables:
     `learnt_from`: data of the fit. Together with the settings that models compare by, it identifies
     the fit. Raises `RequestError` for an engine without a folder, and for a folder of another fit.
     """
+    check_engine(model.engine)
     if model.state is not None:
         return InFolder.of(
-            Path(model.state), _settings(model) | {"rng": rng, "data": _digest(learnt_from)}
+            given_path(model.state), _settings(model) | {"rng": rng, "data": _digest(learnt_from)}
         )
     if model.engine is not None:
         raise RequestError(

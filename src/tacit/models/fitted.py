@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any, Self, get_args, overload
 
@@ -11,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.device.profile import RankBy
-from tacit.errors import RequestError, shown
+from tacit.errors import RequestError, must_be, shown
 from tacit.errors import path as given_path
 from tacit.kernels.layout import Side
 from tacit.kernels.predict import bilinear, median, predict
@@ -150,6 +151,8 @@ class Fitted:
         Raises `RequestError` for an exposure of other users or items, or in another order.
         """
         guarantee = self.guarantee
+        if exposure is not None:
+            must_be(FittedLists, exposure, "an exposure", "pass what `exposure_of` returns")
         if exposure is not None and not (
             exposure.user_ids.same_as(self.user_ids) and exposure.item_ids.same_as(self.item_ids)
         ):
@@ -253,7 +256,9 @@ class Fitted:
         excluded = same_for_all(self.item_ids, exclude, len(people), candidates)
         if self.exposure is not None:
             excluded = with_reported(excluded, people, self.exposure.presence)
-        codes, ratings = self.best_items(people, excluded, checked_length(n), rank_by)
+        codes, ratings = self.best_items(
+            people, excluded, checked_length(n, len(self.item_ids)), rank_by
+        )
         lists = RankedLists(users, self.item_ids, codes, ratings)
         if one:
             return lists.first()
@@ -276,8 +281,13 @@ class Fitted:
         contribution) pairs, in units of the scale (`tacit.models.item_relations`).
 
         `ratings`: of one user, by raw item id, unknown ones ignored. Raises `RequestError` for an
-        unknown `item`, and if the model has none of the rated items.
+        unknown `item`, for a value off the model's scale, and if the model has none of the rated
+        items.
         """
+        must_be(Mapping, ratings, "a mapping", "pass ratings by item id, as in {1: 5}")
+        if not all(isinstance(r, Real) and r in self.scale.values for r in ratings.values()):
+            # The message names neither rating nor item: it may be logged.
+            raise RequestError(f"A rating is not on the model's scale {self.scale}.")
         code, ids = known_item(self.item_ids, item), raw_ids(list(ratings))
         codes = self.item_ids.codes(ids)
         if not (codes >= 0).any():

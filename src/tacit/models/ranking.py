@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError, shown
+from tacit.errors import RequestError, shown, whole
 from tacit.kernels.layout import Side
 from tacit.kernels.ranking.topk import BLOCK_BYTES, Scorer, best_lists
 from tacit.ratings import Codes
@@ -32,11 +31,10 @@ def is_id(argument: object) -> bool:
     return isinstance(argument, int | str | np.integer)
 
 
-def checked_length(n: object) -> int:
-    """Return the length of a list. Raises `RequestError` unless it is an integer of at least 1."""
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
-        raise RequestError(f"n must be an integer of at least 1, got {shown(n)}.")
-    return int(n)
+def checked_length(n: object, most: int) -> int:
+    """Return the length of a list of at most `most` items. Raises `RequestError` unless n is an
+    integer of at least 1."""
+    return min(whole("n", n, 1), most)
 
 
 def same_for_all(
@@ -73,13 +71,13 @@ def most_similar(
     """Return the n items of highest similarity with it, without `item` itself; ties by code."""
     others = same_for_all(items, items.take(np.array([item], np.int32)), 1)
     scores = similarity.astype(np.float32)[None]
-    best = best_with_scores(scores.__getitem__, others, len(items), checked_length(n))
+    best = best_with_scores(scores.__getitem__, others, len(items), checked_length(n, len(items)))
     return RankedLists(raw_ids([0]), items, *best).first()
 
 
 def largest(ids: pl.Series, contributions: Similarities, n: object) -> list[tuple[Any, float]]:
     """Return the n largest contributions with their ids, ties in the order of `ids`."""
-    order = np.argsort(-contributions, kind="stable")[: checked_length(n)]
+    order = np.argsort(-contributions, kind="stable")[: checked_length(n, len(ids))]
     return list(zip(ids.gather(order).to_list(), contributions[order].tolist(), strict=True))
 
 

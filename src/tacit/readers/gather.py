@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import DataError
+from tacit.errors import DataError, whole
 from tacit.privacy.guarantee import Part
 from tacit.ratings import Codes, Mask, Ratings
 from tacit.readers.declared_scale import DeclaredScale, infer
@@ -108,6 +108,7 @@ def gather(
     with declared catalogue, users and scale, an error would reveal that the only user with ratings
     is absent.
     """
+    whole("rng", rng, 0)
     users, items = Encoder(), Encoder()
     numbers: list[NDArray[np.float32]] = []
     times: list[NDArray[np.int64]] = []

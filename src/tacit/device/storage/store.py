@@ -31,6 +31,7 @@ from typing import Any
 from tacit.device.storage.database_file import DatabaseFile
 from tacit.device.storage.upgrade import BEFORE_BLOCKS, BEFORE_TOKENS, FORMER, upgrade
 from tacit.errors import DataError, RequestError
+from tacit.errors import path as given_path
 from tacit.privacy.ledger import Ledger
 from tacit.sqlite_checks import check_all_rows, check_tables
 from tacit.wire.report import SECRET_BYTES
@@ -92,11 +93,12 @@ class Store:
     """One user's file, open in this process alone; `:memory:` for simulated users.
 
     Related statements go through `transaction`. `limit`: the lifetime budget, in nano-epsilon, from
-    now on. Raises `RequestError` if the file is open elsewhere, `DataError` if it is not a store.
+    now on. Raises `RequestError` if the file is open elsewhere or cannot be created, and
+    `DataError` if it is not a store.
     """
 
     def __init__(self, path: str | os.PathLike[str], limit: int) -> None:
-        name = os.fspath(path)
+        name = str(given_path(path))
         self._process = os.getpid()
         self._file: DatabaseFile | None = None
         self._db = sqlite3.connect(MEMORY, isolation_level=None)
@@ -108,6 +110,9 @@ class Store:
         except sqlite3.Error as error:
             self.close()
             raise _sentence(error, name) from None
+        except OSError as error:
+            self.close()
+            raise RequestError(UNWRITTEN.format(name, error.strerror)) from None
         except BaseException:
             self.close()
             raise

@@ -10,7 +10,7 @@ import polars as pl
 
 from tacit.collection.named_plans import IDENTITY, PlanMaker, plan_of, protects_presence
 from tacit.device.profile import RankBy
-from tacit.engines.engine import Engine
+from tacit.engines.engine import Engine, check_engine
 from tacit.errors import RequestError, shown
 from tacit.experiments.defaults import BASELINES, POPULARITY, RANDOM
 from tacit.learners.learner import Learner, learner
@@ -196,13 +196,9 @@ def modes_of(trainer: Learner, wanted: str) -> list[str]:
 def _check_engine(engine: object, learners: Sequence[Learner]) -> None:
     """Raise `RequestError` for an invalid engine, and for a model whose devices rank items by item
     weights, which only this process supports. Popularity uses no weights and is accepted."""
+    check_engine(engine)
     if engine is None:
         return
-    if not callable(getattr(engine, "over", None)):
-        raise RequestError(
-            "engine must be an engine such as Local(blocks=4) or Spark('local[2]'), got "
-            f"{engine!r}."
-        )
     here = [
         each.name
         for each in learners

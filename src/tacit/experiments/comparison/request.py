@@ -10,7 +10,7 @@ import polars as pl
 
 from tacit.collection.named_plans import check_channels
 from tacit.engines.engine import Engine
-from tacit.errors import RequestError, shown, whole
+from tacit.errors import RequestError, number, shown, whole
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.comparison.members import (
     Members,
@@ -31,6 +31,7 @@ from tacit.experiments.defaults import (
 from tacit.learners.learner import plugged
 from tacit.learners.settings import parsed_settings
 from tacit.metrics.split import SplitProtocol
+from tacit.models.evidence.item_features import checked_table
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Ratings
 
@@ -124,13 +125,13 @@ def asked(
         protocol=protocol,
         plan=plan_name,
         cap=None if cap is None else whole("cap", cap),
-        relevant=None if relevant is None else _number("relevant", relevant, "4"),
+        relevant=None if relevant is None else number("relevant", relevant, "4"),
         mode=mode,
         delta=_delta(delta),
         slices=slices,
         lists=lists,
         rank_by=rank_by,
-        items=items,
+        items=None if items is None else checked_table(items),
         options=options,
         learner=find,
         make_plan=with_channels(via.objects),
@@ -167,7 +168,7 @@ def protocol(split: str, test_share: float | None, folds: int | None, seeds: int
         raise RequestError("folds and test_share cannot be combined; leave out one of them.")
     return SplitProtocol(
         kind=_split_name(split),
-        share=None if test_share is None else _number("test_share", test_share),
+        share=None if test_share is None else number("test_share", test_share, "0.1"),
         folds=None if folds is None else whole("folds", folds),
         seeds=whole("seeds", seeds),
     )
@@ -181,12 +182,6 @@ def _split_name(split: object) -> str:
             "split='time', or write the test rows to a column and pass split='column:NAME'."
         )
     return _text("split", split)
-
-
-def _number(what: str, value: object, such: str = "0.1") -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RequestError(f"{what} must be a number such as {such}, got {shown(value)}.")
-    return value
 
 
 def _text(what: str, value: object) -> str:

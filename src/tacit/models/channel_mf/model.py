@@ -149,6 +149,7 @@ class ChannelMF:
         values = (each.values for each in described)
         start = data.layout.users.start
         tables = fit_tables(self, rng, start, data.item_of, data.symbols, data.likelihood, *values)
+        warm = None if self.warm is None else WarmStart.of(self.warm, self.name, data)
         like = self if self.warm is None else self._warm_settings(self.warm)
         chain = GibbsChain(
             data, like.factors, like.directions, described, like.burn_in, rng,
@@ -156,8 +157,8 @@ class ChannelMF:
         )  # fmt: skip
         draws = self.draws or affordable_draws(chain.width, data)
         total = self.burn_in + self.every * draws
-        if self.warm is not None:
-            _continue(chain, WarmStart.of(self.warm, self.name, data), like, advance)
+        if warm is not None:
+            _continue(chain, warm, like, advance)
             return _fitted(self.name, data, chain)
         chain.resume()
         while chain.sweeps < total:

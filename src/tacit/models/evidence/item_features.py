@@ -87,9 +87,15 @@ def item_similarity(groups: Sequence[Features], items: int) -> Doubles:
     return joined / np.sqrt(max((joined**2).sum() / max(items, 1), 1e-30))
 
 
+def checked_table(table: object) -> pl.DataFrame:
+    """Return the item table. Raises `RequestError` unless it is a polars frame."""
+    remedy = "pass the polars frame that `item_table` returns, or polars.from_pandas(table)"
+    return must_be(pl.DataFrame, table, "an item table", remedy)
+
+
 def _rows_of(table: pl.DataFrame, items: Vocabulary) -> pl.DataFrame:
     """Return the table's rows in the order of `items`; nulls for missing items."""
-    must_be(pl.DataFrame, table, "an item table", "pass the polars frame that `item_table` returns")
+    checked_table(table)
     if ID not in table.columns or table.width < 2:
         raise RequestError(
             f"An item table must have a column {ID} and at least one other column, got "

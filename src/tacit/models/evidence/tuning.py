@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any, Protocol, Self, cast
 
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError
 from tacit.models.evidence.presence_matrix import PresenceMatrix
-from tacit.models.evidence.warm_start import WithUsers, require_all
+from tacit.models.evidence.warm_start import WithUsers, require_all, require_kind
 from tacit.wire import strict
 
 GROWTH = 2
@@ -113,11 +113,7 @@ def tuning_for(
     """
     if warm is None:
         return None
-    if warm.model != name:
-        raise RequestError(
-            f"A warm start of {name} requires a model of that kind, got {warm.model}; fit without "
-            "warm."
-        )
+    require_kind(warm, name)
     require_all(warm, data.user_ids, data.item_ids)
     tuning = warm.tuning
     return tuning if tuning and tuning.holds_for(data.presence, settings) else None

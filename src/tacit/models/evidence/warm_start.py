@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError
+from tacit.errors import RequestError, shown
 from tacit.models.evidence.evidence import Evidence
 from tacit.ratings import Codes
 from tacit.vocabulary import Vocabularies, Vocabulary
@@ -73,10 +73,11 @@ class WarmStart:
         `name`: of the model to be fitted. Raises `RequestError` for another model, for one on
         another scale, and for one whose users or items are not all in `data`.
         """
-        if model.model != name or model.scale != data.scale:
+        require_kind(model, name)
+        if model.scale != data.scale:
             raise RequestError(
-                f"A warm start of {name} on the scale {data.scale} requires a model of that kind, "
-                f"got {model.model} on the scale {model.scale}; fit without warm."
+                f"A warm start on the scale {data.scale} requires a model on that scale, got "
+                f"{model.scale}; fit without warm."
             )
         require_all(model, data.user_ids, data.item_ids)
         user_codes = model.user_ids.codes(data.user_ids.ids)
@@ -98,6 +99,15 @@ class WarmStart:
             float(self.model.mu[number]),
             rows_of(self.model.people[number], self.user_codes),
             rows_of(self.model.items[number], self.item_codes),
+        )
+
+
+def require_kind(warm: object, name: str) -> None:
+    """Raise `RequestError` unless `warm` is a fitted model of that name."""
+    if (kind := getattr(warm, "model", None)) != name:
+        raise RequestError(
+            f"A warm start of {name} requires a model of that kind, got {kind or shown(warm)}; fit "
+            "without warm."
         )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tacit.errors import RequestError, must_be
+from tacit.errors import RequestError, must_be, whole
 from tacit.errors import path as given_path
 from tacit.kernels.layout import Side
 from tacit.kernels.ranking.linked_lists import linked_lists
@@ -119,6 +119,7 @@ class FittedLists:
         Raises `RequestError` for a length below 1, for another `where`, and if `own` is not a
         `Ratings`.
         """
+        length = whole("length", length, 1)
         own_items = self.own_items(own)
         users, excluded = self.exclusion(own_items, where)
         codes = np.full((len(self.user_ids), length), -1, np.int32)
@@ -205,7 +206,7 @@ class FittedLists:
             lambda some: self._by_reports(known[some]),
             with_reported(excluded, known, self.presence),
             len(self.item_ids),
-            checked_length(n),
+            checked_length(n, len(self.item_ids)),
         )
         lists = RankedLists(users.gather(reporting), self.item_ids, *best)
         return lists.first() if one else of_kind(with_titles(lists.frame("score"), titles), user)
@@ -224,7 +225,7 @@ class FittedLists:
             )
         n_items, excluded = len(self.item_ids), same_for_all(self.item_ids, items, 1)
         scores = self.weights.scores(self._rows(excluded))
-        best = best_with_scores(scores.__getitem__, excluded, n_items, checked_length(n))
+        best = best_with_scores(scores.__getitem__, excluded, n_items, checked_length(n, n_items))
         return RankedLists(raw_ids([0]), self.item_ids, *best).first()
 
     def similar_items(self, item: Id, n: int = 10) -> list[tuple[Any, float]]:
