@@ -173,7 +173,11 @@ def test_an_interrupt_elsewhere_is_a_sentence(run, data, tmp_path, monkeypatch):
         "perturb", data, "--channel", "auto", "--epsilon", "1", "-o", tmp_path / "out.parquet"
     )
     assert status == 130
-    assert said == "Interrupted. Nothing was written.\n"
+    assert said == "Interrupted.\n"
+    fit = ("fit", data, "--model", "mf", "--state", tmp_path / "state", "-o", tmp_path / "model")
+    status, _, said = run(*fit)
+    assert status == 130
+    assert said == f"Interrupted. Run the same command again to resume from {tmp_path / 'state'}.\n"
 
 
 @pytest.mark.long

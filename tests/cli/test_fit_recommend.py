@@ -178,6 +178,19 @@ def test_a_model_that_is_none_is_refused(run, data):
     assert "is not a saved model" in said
 
 
+def test_an_output_of_everybody_is_checked_before_the_model_is_read(run, model, monkeypatch):
+    def read(path):
+        raise AssertionError
+
+    before = model.read_bytes()
+    monkeypatch.setattr("tacit.models.load", read)
+    status, _, said = run("recommend", model, "--all", "-o", "/nowhere/lists.csv")
+    assert (status, "/nowhere/lists.csv cannot be written" in said) == (1, True)
+    status, _, said = run("recommend", model, "--all", "-o", model)
+    assert (status, "is an input and would be overwritten" in said) == (1, True)
+    assert model.read_bytes() == before
+
+
 def test_a_training_asks_devices_itself(run, data, tmp_path):
     model, mine = tmp_path / "asked", tmp_path / "mine.csv"
     asked = ("fit", data, "--model", "pg-mf", "--scale", "1:5:1", "-o", model)

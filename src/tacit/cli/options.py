@@ -257,14 +257,17 @@ def notice(sentence: str) -> None:
 
 
 def interruptible(verb: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command: an unhandled interrupt prints a notice and exits with status 130."""
+    """Wrap a command: an unhandled interrupt prints a notice, with the folder of `--state` to
+    resume from, and exits with status 130."""
 
     @wraps(verb)
     def guarded(*arguments: Any, **named: Any) -> None:
         try:
             verb(*arguments, **named)
         except KeyboardInterrupt:
-            notice("Interrupted. Nothing was written.")
+            state = named.get("state")
+            resume = f" Run the same command again to resume from {state}." if state else ""
+            notice(f"Interrupted.{resume}")
             raise typer.Exit(INTERRUPTED) from None
 
     return guarded

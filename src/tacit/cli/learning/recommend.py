@@ -88,6 +88,9 @@ def recommend(
         raise RequestError("Give either --user, or --all with --output.")
     if json and everybody:
         raise RequestError("--json applies to --user; with --all, --output is a table.")
+    from tacit.experiments.results import writable
+
+    writable(output, read=(model, hide, titles))
     order = cast("RankBy | None", rank_by)
     hidden = _hidden(hide)
     if user is None:
