@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 
 from tacit import (
     Catalogue,
@@ -124,6 +125,8 @@ WRONG = [
     (lambda: fit("bias", FRAME, scale=7), NO_SCALE.format(7)),
     (lambda: fit("bias", MADE, scale="1:9:1"), "data is already a Ratings object, on the scale 1:5:1; leave out scale."),
     (lambda: fit("bias", REPORTS, scale="1:9:1"), "scale must equal the scale of the reports, 1:5:1, got 1:9:1; leave it out."),
+    (lambda: fit("bias", "nowhere.csv", factors=3), "Model bias has no setting 'factors'; it has items, people, engine, state."),
+    (lambda: fit("mf", "nowhere.csv", factors=-1), "factors of model mf must be an integer of at least 0, got -1."),
     (lambda: fit("bias", MADE, factors=3), "Model bias has no setting 'factors'; it has items, people, engine, state."),
     (lambda: fit("mf", MADE, factors="3"), "factors of model mf must be an integer of at least 0, got '3'."),
     (lambda: fit("mf", MADE, factors=-1), "factors of model mf must be an integer of at least 0, got -1."),
@@ -217,6 +220,7 @@ WRONG = [
     (lambda: from_frame(FRAME, catalogue=3), "Expected a list of ids, got int; pass the catalogue as in ['a', 'b']."),
     (lambda: MADE.with_people("abc"), "Expected a list of ids, got 'abc'; pass the list of users as in ['a', 'b']."),
     (lambda: as_ratings(np.array([[1, 2, 3]])), NO_RATINGS),
+    (lambda: as_ratings(csr_array(np.eye(3))), "frame: no scale can be inferred (all ratings are 1); declare it, as in scale='1:5:1' (--scale 1:5:1), or scale='there' (--implicit) for interactions."),
     (lambda: as_ratings((1, 2, 3)), re.compile("The columns cannot be read .*; pass a path, ")),
     (lambda: as_ratings(pd.DataFrame({"user": ["a", 1, None], "item": [1, 2, 3], "rating": [1, 2, 3]})), "frame: column 'user' has mixed types (NoneType, int, str); convert it to one type."),
     (lambda: as_ratings(pd.DataFrame({"user": [1, 2], "item": [1, 2], "rating": [1, "x"]})), "frame: column 'rating' has mixed types (int, str); convert it to one type."),

@@ -120,7 +120,11 @@ def test_a_split_may_be_each_persons_last_or_a_column_of_the_file(run, data, tmp
         (["--test-share", "2"], 1, "test_share must be between 0 and 1, got 2"),
         (["--seeds", "0"], 1, "0 seeds"),
         (["--split", "odd"], 1, "split must be random"),
-        (["--split", "last", "--test-share", "0.1"], 1, "leave out --test-share or --split last"),
+        (
+            ["--split", "last", "--test-share", "0.1"],
+            1,
+            "(--test-share) or split (--split last)",
+        ),
         (["--plan", "all"], 1, "plan must be rated"),
         (["--cap", "0"], 1, "cap must be an integer"),
         (["--delta", "2"], 1, "delta must be between 0 and 1"),

@@ -44,7 +44,7 @@ def test_a_third_column_of_text_is_named(run, write, verb):
     path = write([(*row, "hello") for row in HAD], "user,item,note")
     said = refused(run, verb[0], path, "--model", "ease", *verb[1:])
     assert "column 'rating' must be among 'user, item, note'" in said
-    assert "pass --implicit" in said
+    assert "pass scale='there' (--implicit)" in said
     said = refused(run, verb[0], path, "--scale", "there", "--model", "ease", *verb[1:])
     assert "line 2: rating 'hello'" in said
 

@@ -32,7 +32,7 @@ def hidden():
 
 
 def test_it_runs_on_spark_alone(hidden):
-    with pytest.raises(RequestError, match="use --engine spark"):
+    with pytest.raises(RequestError, match=r"pass a Spark engine \(--engine spark\)"):
         MllibALS().predict(hidden.trial, engine=Local(), epsilon=None)
 
 

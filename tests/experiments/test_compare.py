@@ -164,7 +164,7 @@ WRONG = [
     (None, {}, f"data must be {KINDS}, got NoneType."),
     ("nowhere.csv", {}, f"The path nowhere.csv does not exist; pass {KINDS}."),
     (ODD, {}, "frame, line 1: column 'user' must be among 'who, item, rating'; name the "
-     "columns, as in user=NAME."),
+     "columns, as in columns={'user': 'NAME'} of as_ratings (--columns user=NAME)."),
     (FRAME.head(0), {}, "frame contains no ratings; name a file with at least one row."),
     (([1, 2],), {}, "data must be a tuple of arrays (user, item, rating), optionally followed by "
      "a time in Unix seconds, got a tuple of 1."),

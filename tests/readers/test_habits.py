@@ -104,8 +104,9 @@ def test_all_columns_that_are_not_there_are_named_at_once(tmp_path):
         read(table(tmp_path, "who,what,stars\n1,2,3\n"))
     assert str(raised.value).endswith(
         "line 1: columns 'user', 'item', 'rating' must be among 'who, what, stars'; name the "
-        "columns, as in user=NAME,item=NAME,rating=NAME, or pass --implicit (scale='there') if "
-        "each row is an interaction."
+        "columns, as in columns={'user': 'NAME', 'item': 'NAME', 'rating': 'NAME'} of as_ratings "
+        "(--columns user=NAME,item=NAME,rating=NAME), or pass scale='there' (--implicit) if each "
+        "row is an interaction."
     )
 
 
@@ -115,3 +116,20 @@ def test_all_columns_that_are_not_there_are_named_at_once(tmp_path):
 def test_the_slow_look_and_the_fast_one_agree(text):
     fast = pl.DataFrame({"at": [text]}).select(unix_seconds("at"))["at"]
     assert is_iso(text) is (fast.null_count() == 0)
+
+
+@pytest.mark.parametrize("names", [("userId", "movieId"), ("user_id", "item_id")])
+def test_usual_names_of_columns_need_no_option(tmp_path, names):
+    path = table(tmp_path, ",".join([*names, "stars", "rating"]) + "\n7,20,1,4\n3,10,1,5\n")
+    assert read(path, scale="1:5:1").to_polars().rows() == [(7, 20, 4.0), (3, 10, 5.0)]
+    with pytest.raises(DataError, match="'user'"):
+        read(table(tmp_path, "users,items,rating\n7,20,4\n"))
+
+
+def test_an_inferred_scale_is_said_as_it_is_declared(tmp_path):
+    notices = []
+    read(table(tmp_path, "user,item,rating\n7,20,4\n3,10,1\n"), notify=notices.append)
+    assert notices[0].endswith(
+        "the scale 1:4:1 was inferred from the ratings; pass scale='1:4:1' (--scale 1:4:1) to fix "
+        "it."
+    )

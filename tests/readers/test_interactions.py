@@ -99,7 +99,7 @@ def test_a_known_format_can_be_read_as_interactions(tmp_path, notices):
 def test_a_third_column_of_text_is_refused(tmp_path, kind):
     frame = pl.DataFrame([(1, 2, "a"), (1, 3, "b")], schema=["user", "item", "word"], orient="row")
     path = written(tmp_path, frame, kind)
-    with pytest.raises(DataError, match=r"column 'rating' must be among .* or pass --implicit"):
+    with pytest.raises(DataError, match=r"column 'rating' must be among .* \(--implicit\)"):
         read(path)
     with pytest.raises(DataError, match=r"'a' is not a number|'word' must contain nu"):
         read(path, scale=THERE)
@@ -111,13 +111,13 @@ def test_stars_without_ratings_and_ratings_of_one_value_name_the_scale(tmp_path)
     path = tmp_path / "made.csv"
     path.write_text(TEXT)
     with pytest.raises(
-        DataError, match=r"column 'rating' must be .* rating=NAME, or pass --implicit"
+        DataError, match=r"column 'rating' must be .* rating=NAME\), or pass scale='there'"
     ):
         read(path, scale="1:5:1")
     with pytest.raises(DataError, match="column 'stars' must be among"):
         read(path, scale=THERE, columns={"rating": "stars"})
     path.write_text("user,item,rating\n1,2,1.0\n1,3,1.0\n")
-    with pytest.raises(DataError, match=r"all ratings are 1\).*or --implicit for interactions"):
+    with pytest.raises(DataError, match=r"all ratings are 1\).*or scale='there' \(--implicit\)"):
         read(path)
     path.write_text("user,item,rating\n1,2,inf\n1,3,1.0\n")
     with pytest.raises(DataError, match="line 2: rating 'inf' is not a number"):

@@ -123,6 +123,7 @@ def fit(
     chosen = learner(name, mode)
     if mode != "strict" and mode not in chosen.modes:
         raise RequestError(f"{name} has no mode {mode}; leave out mode.")
+    chosen = chosen.changed(settings)
     if not chosen.is_trainer:
         if epsilon is not None or unit is not None:
             raise RequestError(
@@ -131,7 +132,7 @@ def fit(
             )
         source = _on(scale, data) if isinstance(data, Reports) else as_ratings(data, scale=scale)
         with _advance(progress) as advance:
-            fitted = chosen.fit(source, rng=rng, advance=advance, **settings)
+            fitted = chosen.fit(source, rng=rng, advance=advance)
         last = getattr(settings.get("warm"), "exposure", None)
         return with_exposure(fitted, source, rng=rng, warm=last) if exposure else fitted
     _check_unit(chosen, epsilon, unit)
@@ -139,9 +140,7 @@ def fit(
     text = epsilon if isinstance(epsilon, str) else epsilon_text(epsilon)
     ratings = as_ratings(data, scale=scale)
     with _advance(progress) as advance:
-        return chosen.fit(
-            ratings, epsilon=text, delta=str(delta), rng=rng, advance=advance, **settings
-        )
+        return chosen.fit(ratings, epsilon=text, delta=str(delta), rng=rng, advance=advance)
 
 
 def _advance(progress: bool | Advance) -> AbstractContextManager[Advance | None]:

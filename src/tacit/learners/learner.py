@@ -5,9 +5,10 @@ noise and has its own guarantee. Either predicts ratings or ranks items. One nam
 a name that two registries claim is refused.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from tacit import models, registry, training
 from tacit.channels import MECHANISMS
@@ -65,6 +66,14 @@ class Learner:
         """Whether it uses a public item table."""
         return "item_table" in self.options
 
+    def changed(self, options: Mapping[str, Any]) -> Self:
+        """Return the learner with some settings changed. Raises `RequestError` for an option that
+        is not among its settings, and for an invalid value."""
+        if not options:
+            return self
+        kind = "trainer" if self.is_trainer else "model"
+        return replace(self, settings=registry.changed(self.settings, self.name, kind, options))
+
     def fit(
         self,
         data: Ratings | Reports,
@@ -79,10 +88,7 @@ class Learner:
 
         Raises `RequestError` for an option that is not among its settings.
         """
-        chosen = self.settings
-        if options:
-            kind = "trainer" if self.is_trainer else "model"
-            chosen = registry.changed(self.settings, self.name, kind, options)
+        chosen = self.changed(options).settings
         progress = {} if advance is None else {"advance": advance}
         if self.is_trainer:
             return chosen.fit(data, epsilon=epsilon, delta=delta, rng=rng, **progress)

@@ -38,7 +38,7 @@ class SplitProtocol:
         if self.share is not None and self.kind not in DRAWN:
             raise RequestError(
                 f"test_share cannot be set for the split {self.kind}, which defines what is held "
-                f"out; leave out --test-share or --split {self.kind}."
+                f"out; leave out test_share (--test-share) or split (--split {self.kind})."
             )
         if self.share is not None and not 0 < self.share < 1:
             raise RequestError(f"test_share must be between 0 and 1, got {self.share:g}.")
@@ -49,7 +49,8 @@ class SplitProtocol:
             )
         if self.kind != "random" and self.folds is not None:
             raise RequestError(
-                f"folds are drawn at random; leave out --folds or --split {self.kind}."
+                f"folds are drawn at random; leave out folds (--folds) or split (--split "
+                f"{self.kind})."
             )
 
     @property
@@ -154,7 +155,7 @@ def published(ratings: Ratings, column: str) -> Mask:
 def _times(ratings: Ratings, kind: str) -> NDArray[np.int64]:
     if ratings.times is None:
         raise RequestError(
-            f"The split {kind} requires times, but {ratings.name} has none; leave out --split "
-            f"{kind}."
+            f"The split {kind} requires times, but {ratings.name} has none; leave out split "
+            f"(--split {kind})."
         )
     return ratings.times

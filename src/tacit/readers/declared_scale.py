@@ -107,9 +107,10 @@ def infer(distinct: Floats, where: str) -> RatingScale:
             if scale.n_levels <= MOST_LEVELS:
                 return scale
     if low == high:
-        odd, more = f"all ratings are {low:g}", ", or --implicit for interactions"
+        odd, more = f"all ratings are {low:g}", ", or scale='there' (--implicit) for interactions"
     else:
         odd, more = f"ratings such as {distinct[1]:g} fit no common step", ""
     raise DataError(
-        f"{where}: no scale can be inferred ({odd}); declare it, as in --scale 1:5:1{more}."
+        f"{where}: no scale can be inferred ({odd}); declare it, as in scale='1:5:1' (--scale "
+        f"1:5:1){more}."
     )

@@ -55,8 +55,8 @@ Notify = Callable[[str], None]
 NAMES = ("user", "item", "rating", "timestamp")
 ColumnNames = Mapping[str, str] | Sequence[int]
 """Names of columns by user, item, rating and timestamp, or their positions."""
-MOVIELENS = {"user": "userId", "item": "movieId"}
-"""Column names of MovieLens, the fallback for tables without named columns."""
+FALLBACKS = (("user", "userId"), ("user", "user_id"), ("item", "movieId"), ("item", "item_id"))
+"""Column names of MovieLens and of LensKit, for tables without named columns."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ class Columns:
         return cls(**dict(zip(NAMES, map(str, valid), strict=False)), are_positions=True)
 
     def within(self, present: Sequence[str]) -> "Columns":
-        """Return the columns of a table with these names, with MovieLens names as a fallback."""
+        """Return the columns of a table with these names, with usual names as a fallback."""
         usual = {
             ours: theirs
-            for ours, theirs in MOVIELENS.items()
+            for ours, theirs in FALLBACKS
             if getattr(self, ours) == ours and ours not in present and theirs in present
         }
         return replace(self, **usual)

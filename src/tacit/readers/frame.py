@@ -206,9 +206,13 @@ def _remedy(missing: Sequence[str], request: Request) -> str:
     ours = request.columns.renaming(missing).values()
     parts = ["name the held-out column"] if request.held_out in missing else []
     if ours:
-        parts.append(f"name the columns, as in {','.join(f'{name}=NAME' for name in ours)}")
+        names = ", ".join(f"'{name}': 'NAME'" for name in ours)
+        options = ",".join(f"{name}=NAME" for name in ours)
+        parts.append(
+            f"name the columns, as in columns={{{names}}} of as_ratings (--columns {options})"
+        )
     if "rating" in ours:
-        parts.append(f"or pass --implicit (scale='{THERE}') if each row is an interaction")
+        parts.append(f"or pass scale='{THERE}' (--implicit) if each row is an interaction")
     return ", ".join(parts)
 
 

@@ -141,8 +141,8 @@ def gather(
         undeclared.add("scale")
         grid = DeclaredScale(infer(np.array(sorted(distinct)), where))
         notify(
-            f"{where}: the scale {grid.scale} was inferred from the ratings; declare it to be "
-            "certain."
+            f"{where}: the scale {grid.scale} was inferred from the ratings; pass "
+            f"scale='{grid.scale}' (--scale {grid.scale}) to fix it."
         )
     generator = np.random.default_rng(rng)
     levels = np.concatenate([grid.levels(part.astype(np.float64), generator) for part in numbers])
@@ -224,6 +224,7 @@ def _distinct(part: NDArray[np.float32], seen: set[float], where: str) -> set[fl
     if len(seen | fresh) > MOST_DISTINCT:
         raise DataError(
             f"{where}: no scale can be inferred (more than {MOST_DISTINCT} distinct ratings); "
-            "declare it, as in --scale -10:10:1 with --rounding nearest."
+            "declare it, as in scale='-10:10:1' with rounding='nearest' (--scale -10:10:1 "
+            "--rounding nearest)."
         )
     return fresh

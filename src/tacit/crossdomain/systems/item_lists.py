@@ -55,7 +55,8 @@ class ItemLists:
         if not ratings.scale.has_one_level:
             raise RequestError(
                 f"The system {self.name} across domains requires implicit feedback, got ratings on "
-                f"the scale {ratings.scale}; use --implicit, or a system that predicts ratings."
+                f"the scale {ratings.scale}; use scale='there' (--implicit), or a system that "
+                "predicts ratings."
             )
         fitted = self.model.fit(interactions(self._data(ratings, epsilon)))
         assert isinstance(fitted, FittedLists)

@@ -79,7 +79,8 @@ class MllibALS:
         trial.require_stars()
         if not isinstance(engine, Spark):
             raise RequestError(
-                "mllib-als runs on Spark only; use --engine spark, or leave out mllib-als."
+                "mllib-als runs on Spark only; pass a Spark engine (--engine spark), or leave out "
+                "mllib-als."
             )
         with session(engine.master, engine.memory) as spark, quiet():
             predicted = self._predicted(spark, trial)
