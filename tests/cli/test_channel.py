@@ -73,7 +73,10 @@ def test_verify(tmp_path):
     with pytest.raises(CertificateError, match=r"claims epsilon 1.5, above --max-epsilon 1\.4"):
         run("verify", str(file), "--max-epsilon", "1.4")
     file.write_text(json.dumps(json.loads(dumps(channel)) | {"epsilon": "1.4"}))
-    with pytest.raises(CertificateError, match=r"above e\^1.4"):
+    with pytest.raises(CertificateError, match=r"c\.json: .*above e\^1.4"):
+        run("verify", str(file))
+    file.write_text("user,item\n")
+    with pytest.raises(DataError, match=r"c\.json: A channel is not JSON"):
         run("verify", str(file))
     with pytest.raises(DataError, match="cannot be read"):
         run("verify", str(tmp_path / "absent"))

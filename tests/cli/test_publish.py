@@ -111,6 +111,15 @@ def test_options_of_publishing_alone_are_refused(run, tmp_path, option):
     assert (status, message) == (1, f"{option} requires --publish.\n")
 
 
+@pytest.mark.parametrize("verb", ["list", "rollback"])
+def test_a_folder_without_models_is_not_one_that_is_missing(run, tmp_path, verb):
+    (tmp_path / "file").touch()
+    for absent in ("nowhere", "file"):
+        status, out, said = run("models", verb, "--publish", tmp_path / absent)
+        assert (status, out) == (1, "")
+        assert f"--publish must be an existing folder, got {tmp_path / absent}." in said
+
+
 def test_models_are_listed_and_rolled_back(fit, run, task, tmp_path):
     served = tmp_path / "served"
     addresses = []

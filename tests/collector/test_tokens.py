@@ -72,6 +72,13 @@ def test_revoking_an_unknown_token_changes_nothing(tmp_path):
         assert file.read_text() == before
 
 
+def test_a_missing_token_file_is_named(tmp_path, run):
+    for verb in ("revoke", "rotate"):
+        status, _, said = run("admin", "token", verb, "other", "--tokens", tmp_path / "tokens")
+        assert (status, f"{tmp_path / 'tokens'} does not exist" in said) == (1, True)
+    assert not (tmp_path / "tokens").exists()
+
+
 def test_simultaneous_edits_lose_no_token(tmp_path):
     file, issued = tmp_path / "tokens", []
     threads = [

@@ -25,6 +25,15 @@ Folder = Annotated[
 HOUR = 3600
 
 
+def _published(folder: Path) -> "PublishedModels":
+    """Return the published models of a folder. Raises `RequestError` if it does not exist."""
+    from tacit.collector.storage.published_models import PublishedModels
+
+    if not folder.is_dir():
+        raise RequestError(f"--publish must be an existing folder, got {folder}.")
+    return PublishedModels(folder)
+
+
 def list_(
     publish: Folder,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
@@ -37,9 +46,7 @@ def list_(
 
     Example: tacit models list --publish models
     """
-    from tacit.collector.storage.published_models import PublishedModels
-
-    folder, now = PublishedModels(publish), time.time()
+    folder, now = _published(publish), time.time()
     rows = {task: _rows(folder, task, now) for task in folder.tasks()}
     if json:
         typer.echo(json_text.dumps(rows, indent=1))
@@ -70,9 +77,7 @@ def rollback(
 
     Example: tacit models rollback --publish models
     """
-    from tacit.collector.storage.published_models import PublishedModels
-
-    folder = PublishedModels(publish)
+    folder = _published(publish)
     publication = folder.roll_back(_tasks(folder, task), to)
     date = f"{datetime.fromtimestamp(publication.at, UTC):%Y-%m-%d %H:%M} UTC"
     options.notice(f"Devices get {publication.model} ({publication.learner}, {date}) again.")

@@ -85,7 +85,10 @@ def verify(
         text = file.read_bytes()
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror}.") from None
-    channel = loads(text)
+    try:
+        channel = loads(text)
+    except (CertificateError, DataError) as error:
+        raise type(error)(f"{file}: {error}") from None
     if max_epsilon is not None:
         check_epsilon(max_epsilon)
         if Decimal(channel.epsilon) > Decimal(max_epsilon):

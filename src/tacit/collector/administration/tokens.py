@@ -41,7 +41,7 @@ def revoke(path: Path, tokens: Sequence[str]) -> None:
     """
     with _edited(path) as lines:
         for token in tokens:
-            _remove(lines, token)
+            _remove(lines, token, path)
 
 
 def rotate(path: Path, token: str) -> str:
@@ -51,16 +51,18 @@ def rotate(path: Path, token: str) -> str:
     """
     new = secrets.token_hex(TOKEN_BYTES)
     with _edited(path) as lines:
-        lines[_remove(lines, token) :] = [digest_of(new)]
+        lines[_remove(lines, token, path) :] = [digest_of(new)]
     return new
 
 
-def _remove(lines: list[str], token: str) -> int:
-    """Remove a token; returns the number of remaining lines."""
+def _remove(lines: list[str], token: str, path: Path) -> int:
+    """Remove a token; returns the number of remaining lines. `path`: of the file, for messages."""
+    if not path.exists():
+        raise RequestError(f"{path} does not exist; name the token file of the collector.")
     try:
         lines.remove(digest_of(token))
     except ValueError:
-        raise RequestError("The token file does not contain this token. Nothing changed.") from None
+        raise RequestError(f"{path} does not contain this token. Nothing changed.") from None
     return len(lines)
 
 
