@@ -45,7 +45,7 @@ from tacit.audit.attacks.world import World
 from tacit.audit.one_run import one_run
 from tacit.channels import fisher_information
 from tacit.engines.engine import Local
-from tacit.models import evidence, interactions, list_model
+from tacit.models import MF, evidence, interactions, list_model
 from tacit.plugins import register
 from tacit.readers import titles
 
@@ -120,6 +120,8 @@ WRONG = [
     (lambda: perturb(MADE, Rated([CHANNEL, CHANNEL]), channel_of_person=[0]), CHANNELS),
     (lambda: perturb(MADE, Sample([HIDING, HIDING], 5), channel_of_person=np.full(60, 2)), CHANNELS),
     # Models and trainings
+    (lambda: fit(MF(factors=3), REPORTS), "Expected the name of a model or trainer, got MF; pass its name first, and settings as options, as in fit('mf', data, factors=8)."),
+    (lambda: fit(REPORTS, "mf"), "Expected the name of a model or trainer, got Reports; pass its name first, and settings as options, as in fit('mf', data, factors=8)."),
     (lambda: fit("biass", MADE), re.compile("model must be one of .*, got 'biass'.$")),
     (lambda: fit("bias", 3), NO_RATINGS),
     (lambda: fit("bias", FRAME, scale=7), NO_SCALE.format(7)),
@@ -171,6 +173,8 @@ WRONG = [
     (lambda: BIAS.explain(3, {1: "five"}), OFF_SCALE),
     (lambda: BIAS.explain(3, {1: 500}), OFF_SCALE),
     (lambda: BIAS.with_exposure(5), "Expected an exposure, got int; pass what `exposure_of` returns."),
+    (lambda: BIAS.recommend(1, 2, titles="nowhere.csv"), "titles applies to a list of users, as in recommend([1], titles=..)."),
+    (lambda: LISTS.recommend(1, 2, titles="nowhere.csv"), "titles applies to a list of users, as in recommend([1], titles=..)."),
     (lambda: BIAS.recommend(1, 2.0), "n must be an integer of at least 1, got 2.0."),
     (lambda: LISTS.lists(CLICKS, "3"), "length must be an integer of at least 1, got '3'."),
     (lambda: LISTS.lists(CLICKS, 0), "length must be an integer of at least 1, got 0."),
@@ -220,11 +224,16 @@ WRONG = [
     (lambda: from_frame(FRAME, catalogue=3), "Expected a list of ids, got int; pass the catalogue as in ['a', 'b']."),
     (lambda: MADE.with_people("abc"), "Expected a list of ids, got 'abc'; pass the list of users as in ['a', 'b']."),
     (lambda: as_ratings(np.array([[1, 2, 3]])), NO_RATINGS),
+    (lambda: as_ratings([[1, 2, 3], [2, 3, 4], [5, 1, 2]]), "data must be a tuple of arrays (user, item, rating), optionally followed by a time in Unix seconds, got a list of 3 rows."),
+    (lambda: as_ratings([(1, 2, 3), (2, 3, 4)]), "data must be a tuple of arrays (user, item, rating), optionally followed by a time in Unix seconds, got a list of 2 rows."),
+    (lambda: as_ratings(pd.DataFrame({"user": [], "item": [], "rating": []}, dtype=object)), "frame contains no ratings; name a file with at least one row."),
     (lambda: as_ratings(csr_array(np.eye(3))), "frame: no scale can be inferred (all ratings are 1); declare it, as in scale='1:5:1' (--scale 1:5:1), or scale='there' (--implicit) for interactions."),
     (lambda: as_ratings((1, 2, 3)), re.compile("The columns cannot be read .*; pass a path, ")),
     (lambda: as_ratings(pd.DataFrame({"user": ["a", 1, None], "item": [1, 2, 3], "rating": [1, 2, 3]})), "frame: column 'user' has mixed types (NoneType, int, str); convert it to one type."),
     (lambda: as_ratings(pd.DataFrame({"user": [1, 2], "item": [1, 2], "rating": [1, "x"]})), "frame: column 'rating' has mixed types (int, str); convert it to one type."),
     (lambda: as_ratings(FRAME.with_columns(rating=pl.lit("x"))), "frame: column 'rating' must contain numbers, got String."),
+    (lambda: synthetic(10, 10, 50), "n_items must be at least 40, so that every user can rate 20 items of half the catalogue, got 10; generate more items, or pass a smaller fewest."),
+    (lambda: synthetic(10, 100, 50), "n_ratings must be from 200 to 500 for 10 users with 20 to 50 ratings each, got 50."),
     (lambda: synthetic("10"), "n_users must be an integer of at least 1, got '10'."),
     (lambda: synthetic(60, 50.5), "n_items must be an integer of at least 1, got 50.5."),
     (lambda: synthetic(60, 50, rng="x"), "rng must be an integer of at least 0, got 'x'."),

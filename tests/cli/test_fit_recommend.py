@@ -60,7 +60,7 @@ def test_somebody_unknown_gets_the_average_persons_items(run, model):
     status, printed, said = run("recommend", model, "--user", "nobody")
     assert status == 0
     assert len(printed.splitlines()) == 10
-    assert "'nobody' sent no report" in said
+    assert "No reports from user 'nobody'; returning the average user's list." in said
 
 
 @pytest.mark.parametrize(

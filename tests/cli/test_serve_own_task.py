@@ -56,4 +56,4 @@ def test_too_few_items_to_make_people_up_for_is_said(ask, populated, hiding):
     task = ask("sample:3", scale=ONE, channels=(hiding,), start=1_700_000_000)
     model, said = populated(task)
     assert model is None
-    assert "No synthetic device could report: n_ratings must be from" in said
+    assert "No synthetic device could report: n_items must be at least 40" in said

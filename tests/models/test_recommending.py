@@ -13,7 +13,7 @@ STARS = synthetic(60, 50, 1200)
 BIAS = fit("bias", STARS, exposure=False)
 EASE = fit("ease", synthetic(60, 50, 1200, scale="there"))
 TITLES = pl.DataFrame({"item": ["3", "5", "3"], "title": ["<b>", "Five", "again"]})
-SILENT = "2 of 3 users sent no report (the first is '98'); "
+SILENT = "No reports from 2 of 3 users (the first is '98'); "
 
 
 @pytest.mark.sampled(4)
@@ -73,14 +73,11 @@ def test_who_sent_nothing_is_counted_and_said(caplog):
     said = []
     assert BIAS.recommend([98, 1, 99], 3, notify=said.append).height == 9
     assert EASE.recommend([98, 1, 99], 3, notify=said.append)["user"].to_list() == [1, 1, 1]
-    assert said == [f"{SILENT}they get the recommendations of an average user.",
-                    f"{SILENT}they are skipped."]  # fmt: skip
+    assert said == [f"{SILENT}returning the average user's list.",
+                    f"{SILENT}skipping them."]  # fmt: skip
     with caplog.at_level(logging.WARNING, "tacit.models"):
         assert BIAS.recommend(98) == BIAS.recommend(99)
-    assert (
-        caplog.messages[0]
-        == "'98' sent no report; they get the recommendations of an average user."
-    )
+    assert caplog.messages[0] == "No reports from user '98'; returning the average user's list."
     assert BIAS.recommend([1, 2], notify=said.append).height == 20
     assert len(said) == 2
 

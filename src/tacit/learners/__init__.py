@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, overload
 
 from tacit import models
-from tacit.errors import RequestError, shown, whole
+from tacit.errors import RequestError, must_be, shown, whole
 from tacit.learners.learner import Learner, learner
 from tacit.models import Fitted, FittedLists
 from tacit.privacy.ledger import epsilon_text
@@ -115,6 +115,8 @@ def fit(
         For an unknown name or setting, an epsilon that is missing, superfluous or of another unit,
         data that cannot be learned from, and reports on another scale.
     """
+    remedy = "pass its name first, and settings as options, as in fit('mf', data, factors=8)"
+    must_be(str, name, "the name of a model or trainer", remedy)
     whole("rng", rng, 0)
     if "advance" in settings:
         raise RequestError("advance is not a setting; pass a callback as progress.")

@@ -28,7 +28,7 @@ from tacit.models.ranking import (
     Notify,
     RankedLists,
     checked_length,
-    is_id,
+    is_one,
     known_item,
     largest,
     most_similar,
@@ -64,8 +64,8 @@ class Fitted:
     None where they receive the draws. `exposure`: scores of which items a user interacts with, for
     rankings by expected gain; None for rankings by predicted rating.
 
-    Unknown users and items never raise: an unknown user gets the average user's rating of the item,
-    an unknown item the user's own average.
+    Predictions accept unknown users and items: an unknown user gets the average user's rating of
+    the item, an unknown item the user's own average.
     """
 
     model: str
@@ -241,18 +241,19 @@ class Fitted:
 
         `user`: one raw id, for a list of (item, rating), or many, for a frame with the columns
         user, item, title (with `titles`, as in `ranking.with_titles`) and rating: of pandas if
-        `user` is, otherwise of polars. `exclude`: raw ids of items never to recommend.
+        `user` is, otherwise of polars. `n`: at least 1; a list is shorter if fewer items remain.
+        `exclude`: raw ids of items never to recommend.
         `candidates`: the only ones to recommend. `rank_by`: "gain", the expected gain
         (`tacit.models.exposure`), or "rating". Default: "gain" if the model has an exposure; items
         that a user's reports show to be rated are then excluded. Users without reports get the
         average user's items; `notify` is called with a notice. Raises `RequestError` for arguments
-        that are not ids, candidates of which none is known, another `rank_by`, and "gain" without
-        an exposure.
+        that are not ids, `titles` for one user, candidates of which none is known, another
+        `rank_by`, and "gain" without an exposure.
         """
-        one = is_id(user)
+        one = is_one(user, titles)
         users = raw_ids([user] if one else user)
         people = self.user_ids.codes(users)
-        say_unknown(users, people, "they get the recommendations of an average user", notify)
+        say_unknown(users, people, "returning the average user's list", notify)
         excluded = same_for_all(self.item_ids, exclude, len(people), candidates)
         if self.exposure is not None:
             excluded = with_reported(excluded, people, self.exposure.presence)

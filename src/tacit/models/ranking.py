@@ -31,6 +31,13 @@ def is_id(argument: object) -> bool:
     return isinstance(argument, int | str | np.integer)
 
 
+def is_one(user: object, titles: object) -> bool:
+    """Return whether `user` is one raw id. Raises `RequestError` for one with `titles`."""
+    if is_id(user) and titles is not None:
+        raise RequestError("titles applies to a list of users, as in recommend([1], titles=..).")
+    return is_id(user)
+
+
 def checked_length(n: object, most: int) -> int:
     """Return the length of a list of at most `most` items. Raises `RequestError` unless n is an
     integer of at least 1."""
@@ -167,10 +174,10 @@ def say_unknown(people: pl.Series, codes: Codes, what_now: str, notify: Notify |
     """Notify of users without reports: their number, the first of them, and `what_now`."""
     unknown = people.filter(codes < 0)
     if len(people) == len(unknown) == 1:
-        (notify or tell)(f"'{unknown[0]}' sent no report; {what_now}.")
+        (notify or tell)(f"No reports from user '{unknown[0]}'; {what_now}.")
     elif len(unknown):
         (notify or tell)(
-            f"{len(unknown)} of {len(people)} users sent no report (the first is '{unknown[0]}'); "
+            f"No reports from {len(unknown)} of {len(people)} users (the first is '{unknown[0]}'); "
             f"{what_now}."
         )
 

@@ -141,7 +141,14 @@ def _read_as(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.Expr:
 
 
 def _kind(dtype: pl.DataType, ours: str, theirs: str, where: str) -> pl.DataType:
-    """Return the type to cast a column to. Raises `DataError` for an unsuitable type."""
+    """Return the type to cast a column to. Raises `DataError` for an unsuitable type.
+
+    A column without values has no type.
+    """
+    if dtype == pl.Null:
+        return {"rating": pl.Float64(), "user": pl.String(), "item": pl.String()}.get(
+            ours, pl.Int64()
+        )
     if ours == "rating" and dtype.is_numeric():
         return pl.Float64()
     if ours == "held_out" and (dtype.is_integer() or dtype == pl.Boolean):

@@ -183,9 +183,9 @@ def as_ratings(
 
     A sparse SciPy matrix has a row per user and a column per item, numbered from 0. A tuple
     contains users, items and optionally ratings and Unix seconds, each of shape (n,). `Ratings` are
-    returned unchanged. The options are those of `read`. `name`: of data without a file. Raises
-    `DataError` for invalid data, and `RequestError` for other objects and for options that do not
-    apply to them.
+    returned unchanged. The options are those of `read` but `rng`, which is 0. `name`: of data
+    without a file. Raises `DataError` for invalid data, and `RequestError` for other objects and
+    for options that do not apply to them.
 
     >>> as_ratings(([1, 1, 2], ["a", "b", "a"], [4, 2, 5]), scale="1:5:1")
     <Ratings frame: 3 by 2 users of 2 items, scale 1:5:1>
@@ -249,12 +249,12 @@ def _frame(data: Any) -> Any:
 
 
 def _of_arrays(columns: Sequence[Any]) -> pl.DataFrame:
-    rows = isinstance(columns, list) and all(isinstance(one, tuple) for one in columns)
+    rows = isinstance(columns, list) and all(isinstance(one, tuple | list) for one in columns)
     if rows or not 2 <= len(columns) <= len(NAMES) or any(isinstance(c, str) for c in columns):
         raise RequestError(
             "data must be a tuple of arrays (user, item, rating), optionally "
             f"followed by a time in Unix seconds, got a {type(columns).__name__} of "
-            f"{len(columns)}{' tuples, which are rows' if rows else ''}."
+            f"{len(columns)}{' rows' if rows else ''}."
         )
     series = [
         pl.Series(name, column.tolist() if hasattr(column, "tolist") else list(column))

@@ -71,6 +71,12 @@ def synthetic(
     sizes = {"n_users": n_users, "n_items": n_items, "n_ratings": n_ratings}
     n_users, n_items, n_ratings = (whole(name, n, 1) for name, n in sizes.items())
     most = int(n_items * MOST_OF_CATALOGUE)
+    if most < fewest:
+        raise RequestError(
+            f"n_items must be at least {int(fewest / MOST_OF_CATALOGUE)}, so that every user can "
+            f"rate {fewest} items of half the catalogue, got {n_items}; generate more items, or "
+            "pass a smaller fewest."
+        )
     if not n_users * fewest <= n_ratings <= n_users * most:
         raise RequestError(
             f"n_ratings must be from {n_users * fewest} to {n_users * most} for {n_users} users "

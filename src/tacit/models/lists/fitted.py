@@ -35,7 +35,7 @@ from tacit.models.ranking import (
     RankedLists,
     best_with_scores,
     checked_length,
-    is_id,
+    is_one,
     known_item,
     largest,
     most_similar,
@@ -192,13 +192,13 @@ class FittedLists:
         presence is public. Users without reports are dropped; `notify` is called with a notice.
         Raises `RequestError` if no user is left.
         """
-        one = is_id(user)
+        one = is_one(user, titles)
         users = raw_ids([user] if one else user)
         people = self.user_ids.codes(users)
         if not (people >= 0).any():
             who = f"user {user!r}" if one else f"any of these {len(users)} users"
             raise RequestError(f"The model contains no reports from {who}; choose another user.")
-        say_unknown(users, people, "they are skipped", notify)
+        say_unknown(users, people, "skipping them", notify)
         reporting = np.flatnonzero(people >= 0)
         known = people[reporting]
         excluded = same_for_all(self.item_ids, exclude, len(known), candidates)
