@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tacit.channels.table import secret_word
 from tacit.device.shuffled.bundle import (
     below,
     completed,
     draw_bundle,
+    draw_pair_bundle,
     pair_bucket,
-    pair_buckets,
+    sampled,
+    sampled_pairs,
     subset,
 )
 from tacit.errors import RequestError
@@ -33,7 +36,8 @@ def scripted(words):
 def test_pairs_and_decoys_have_all_buckets_once():
     buckets = sorted(pair_bucket(i, j) for i in range(7) for j in range(i, 7))
     assert buckets == list(range(28))
-    assert sorted(pair_buckets(range(7))) == [b for b in buckets if b not in map(decoy, range(7))]
+    own = (pair_bucket(*pair) for pair in sampled_pairs(range(7), 21, secret_word))
+    assert sorted(own) == [b for b in buckets if b not in map(decoy, range(7))]
 
 
 def decoy(item: int) -> int:
@@ -55,6 +59,29 @@ def test_every_subset_is_equally_likely(size, most):
     )
     assert len(sets) == math.comb(size, min(size, most))
     assert len(set(sets.values())) == 1
+
+
+@pytest.mark.parametrize("size", range(9))
+@pytest.mark.parametrize("most", [1, 2, 7, 40])
+def test_pairs_are_drawn_with_the_words_and_results_of_a_list_of_all_pairs(size, most):
+    items = list(range(1, 3 * size, 3))
+    pairs = [(later, other) for at, later in enumerate(items) for other in items[:at]]
+    words = np.random.default_rng(size).integers(0, LAST, 50, np.uint64, endpoint=True).tolist()
+    left, again = iter(words), iter(words)
+    indices = sampled(range(len(pairs)), most, again.__next__)
+    assert sampled_pairs(items, most, left.__next__) == [pairs[index] for index in indices]
+    assert list(left) == list(again)
+
+
+def test_a_bundle_about_pairs_does_not_list_all_of_them():
+    """A thousand million items have 5 * 10^17 pairs. The first and the last one are drawn."""
+    items = range(10**9)
+    last = 10**9 * (10**9 - 1) // 2 - 1
+    assert sampled_pairs(items, 1, scripted([last])) == [(10**9 - 1, 10**9 - 2)]
+    for at in (1, 2, 3, 94_906_267, 10**9 - 1):
+        first = at * (at - 1) // 2
+        assert sampled_pairs(items, 1, scripted([first])) == [(at, 0)]
+        assert sampled_pairs(items, 1, scripted([first + at - 1])) == [(at, at - 1)]
 
 
 @pytest.mark.parametrize("own", [[], [3], [0, 5, 9, 20], list(range(21))])
@@ -89,6 +116,12 @@ def test_equal_or_unknown_buckets_are_refused(own):
         draw_bundle(own, ROUND)
 
 
+@pytest.mark.parametrize("items", [[1, 1], [0, 6], [-1, 0]])
+def test_pairs_of_equal_or_unknown_items_are_refused_before_any_draw(items):
+    with pytest.raises(RequestError, match="distinct buckets from 0 to 20"):
+        draw_pair_bundle(items, ROUND, scripted([]))
+
+
 @pytest.mark.parametrize("chosen", [[1, 1], [21], [-1], [0, 1, 2, 3, 4]])
 def test_only_m_distinct_buckets_are_completed(chosen):
     """Buckets of another draw, such as one with signs, have the same conditions."""
@@ -112,7 +145,10 @@ def test_twin_sends_the_same_own_buckets_for_the_same_words(pairs):
     source, expected = scripted(words.tolist()), np.zeros(buckets, np.int64)
     for user in range(50):
         mine = np.flatnonzero(cells[user]).tolist()
-        own = pair_buckets(mine) if pairs else mine
-        np.add.at(expected, [own[index] for index in subset(len(own), 12, source)], 1)
+        if pairs:
+            own = [pair_bucket(*pair) for pair in sampled_pairs(mine, 12, source)]
+        else:
+            own = sampled(mine, 12, source)
+        np.add.at(expected, own, 1)
     assert (counts == expected).all()
     assert sent == counts.sum()

@@ -6,12 +6,13 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shuffled_tasks import ITEMS, MEANS, SCALE, item_task, pair_task, star_task
+from shuffled_tasks import ITEMS, MEANS, SCALE, drawing, item_task, pair_task, star_task
 
 from tacit.device.shuffled.signs import (
     PRIOR,
@@ -40,6 +41,11 @@ def words_of(seed):
     return lambda: source.getrandbits(64)
 
 
+def all_pairs(task, scale, levels):
+    """All signed pairs, which no words can change."""
+    return signed_pairs(drawing(task, 28), scale, levels, itertools.repeat(0).__next__)
+
+
 def naive_pairs(levels, means, scale) -> set[int]:
     """One pair at a time, with fractions."""
     values = {i: Fraction(scale.levels[level]) for i, level in levels.items()}
@@ -57,7 +63,7 @@ def naive_pairs(levels, means, scale) -> set[int]:
 @given(PROFILES)
 def test_pairs_have_the_sign_of_the_product_of_exact_residuals(levels):
     levels = dict(sorted(levels.items()))
-    own = signed_pairs(SECOND, SCALE, levels)
+    own = all_pairs(SECOND, SCALE, levels)
     assert len(own) == len(set(own)) == len(levels) * (len(levels) - 1) // 2
     assert set(own) == naive_pairs(levels, MEANS, SCALE)
 
@@ -73,7 +79,7 @@ def test_pairs_on_other_scales_are_exact(scale):
     for _ in range(100):
         mine = sorted(rng.choice(8, rng.integers(0, 9), replace=False).tolist())
         levels = {item: int(rng.integers(steps.n_levels)) for item in mine}
-        assert set(signed_pairs(task, steps, levels)) == naive_pairs(levels, means, steps)
+        assert set(all_pairs(task, steps, levels)) == naive_pairs(levels, means, steps)
 
 
 @pytest.mark.sampled(3)
@@ -83,19 +89,41 @@ def test_signs_of_independent_ratings_are_nearly_balanced(rated):
     scale = RatingScale.parse("1:10:1")
     task = replace(SECOND, scale=scale, means=(5500,) * 8)
     profiles = list(itertools.product(range(10), repeat=rated))
-    positive = [signed_pairs(task, scale, dict(enumerate(levels)))[0] >= 28 for levels in profiles]
+    positive = [all_pairs(task, scale, dict(enumerate(levels)))[0] >= 28 for levels in profiles]
     assert 0 <= 2 * np.mean(positive) - 1 < 0.02
     around = np.array(profiles) - 4.5
     own = around - around.sum(1, keepdims=True) / (rated + PRIOR)
     assert 2 * np.mean(own[:, 0] * own[:, 1] > 0) - 1 < -0.1
 
 
+def test_pairs_are_drawn_before_their_signs_are_computed():
+    """Of 20,000 ratings, which have 199,990,000 pairs, three pairs are computed."""
+    items = tuple(range(20_000))
+    three = ShuffledRound(buckets=20_000 * 19_999 + 300, messages=3)
+    task = SimpleNamespace(items=items, means=(3000,) * 20_000, round=three)
+    levels = {item: item % 5 for item in items}
+    words = iter([0, 1, 2])
+    half = 20_000 * 19_999 // 2
+    # The first three ratings are below the user's level, which is just above the means.
+    assert signed_pairs(task, SCALE, levels, words.__next__) == [half, half + 1, half + 2]
+    assert list(words) == []
+
+
+@given(PROFILES, st.integers(0, LAST))
+def test_drawn_pairs_are_distinct_and_at_most_m(levels, seed):
+    levels = dict(sorted(levels.items()))
+    own = signed_pairs(SECOND, SCALE, levels, words_of(seed))
+    most = SECOND.round.messages
+    assert len(own) == len(set(own)) == min(len(levels) * (len(levels) - 1) // 2, most)
+    assert set(own) <= naive_pairs(levels, MEANS, SCALE)
+
+
 def test_a_product_of_zero_is_negative():
     """Two ratings that equal the means have residuals of 0. No other ratings: the level is 0."""
     task = replace(SECOND, means=(3000,) * 8)
-    assert signed_pairs(task, SCALE, {1: 2, 3: 2}) == [3 * 2 // 2 + 1]
-    assert signed_pairs(task, SCALE, {1: 3, 3: 3}) == [3 * 2 // 2 + 1 + 28]
-    assert signed_pairs(task, SCALE, {1: 4, 3: 0}) == [3 * 2 // 2 + 1]
+    assert all_pairs(task, SCALE, {1: 2, 3: 2}) == [3 * 2 // 2 + 1]
+    assert all_pairs(task, SCALE, {1: 3, 3: 3}) == [3 * 2 // 2 + 1 + 28]
+    assert all_pairs(task, SCALE, {1: 4, 3: 0}) == [3 * 2 // 2 + 1]
 
 
 def test_a_level_is_damped_as_in_predictions():

@@ -62,6 +62,13 @@ def pair_task(first: ShuffledTask, head=ITEMS[:7], messages=2, **changes) -> Shu
     return replace(first, **second | changes)
 
 
+def drawing(task: ShuffledTask, messages: int) -> ShuffledTask:
+    """The task with another number of own messages, which its certificate does not cover."""
+    drawn = replace(task.round, messages=messages)
+    rounds = tuple(drawn if each == task.round else each for each in task.certificate.rounds)
+    return replace(task, certificate=replace(task.certificate, rounds=rounds))
+
+
 @dataclass
 class FakeShuffler:
     """A transport. `bundles`: all bodies by task, acknowledged or not. `script`: as elsewhere."""

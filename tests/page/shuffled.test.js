@@ -5,11 +5,19 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { address, hexadecimal } from "../../src/tacit/page/device/documents/hashing.js";
 import { RequestError, TacitError } from "../../src/tacit/page/device/errors.js";
-import { drawBundle, ownBuckets, pairBucket } from "../../src/tacit/page/device/shuffled/messages/bundle.js";
+import {
+  drawBundle,
+  drawPairBundle,
+  ownIndices,
+  pairBucket,
+  sampled,
+  sampledPairs,
+} from "../../src/tacit/page/device/shuffled/messages/bundle.js";
 import { devices, shuffledDelta } from "../../src/tacit/page/device/shuffled/certificate.js";
 import * as register from "../../src/tacit/page/device/shuffled/register.js";
-import { seal, sealWith } from "../../src/tacit/page/device/shuffled/messages/sealing.js";
+import { seal, sealedBundle, sealWith } from "../../src/tacit/page/device/shuffled/messages/sealing.js";
 import * as shuffledTask from "../../src/tacit/page/device/shuffled/task.js";
+import { chance } from "./world.js";
 
 /** @typedef {import("../../src/tacit/page/device/shuffled/certificate.js").ShuffledRound} Round */
 
@@ -126,16 +134,58 @@ test("messages from given words", () => {
   }
 });
 
-test("buckets of items, and of pairs in the order of the task", () => {
-  const task = { items: [100, 101, 102, 103, 104], about: "items" };
-  assert.deepEqual(ownBuckets(task, ["104", 100, 7, 102, 100]), [0, 2, 4]);
-  assert.deepEqual(ownBuckets({ ...task, about: "pairs" }, [104, "100", 7, 102]), [3, 10, 12]);
+test("own items in the order of the task, and buckets of pairs", () => {
+  assert.deepEqual(ownIndices({ items: [100, 101, 102, 103, 104] }, ["104", 100, 7, 102, 100]), [0, 2, 4]);
   assert.deepEqual([pairBucket(0, 0), pairBucket(1, 0), pairBucket(0, 2)], [0, 1, 3]);
+  const bare = { buckets: 15, messages: 3, dummies: 0 };
+  assert.deepEqual(drawPairBundle([0, 2, 4], bare).sort((a, b) => a - b), [3, 10, 12]);
+});
+
+test("pairs are drawn with the words and the results of a list of all pairs", () => {
+  const random = chance(3);
+  for (let size = 0; size < 12; size++) {
+    const items = Array.from({ length: size }, (_, k) => 3 * k + 1);
+    const all = items.flatMap((later, at) => items.slice(0, at).map((other) => [later, other]));
+    for (const most of [1, 2, 7, 70]) {
+      const words = Array.from({ length: 70 }, () => BigInt(Math.floor(2 ** 53 * random())));
+      const [left, again] = [words.values(), words.values()];
+      const word = () => left.next().value ?? assert.fail("no word is left");
+      const pairs = sampledPairs(items, most, word);
+      assert.deepEqual(pairs, sampled(all, most, () => again.next().value ?? 0n));
+      assert.deepEqual([...left], [...again]);
+    }
+  }
+});
+
+test("the first and the last pair of each later item have their indices", () => {
+  const length = 2 ** 24; // more items than a task has, of which two are read
+  /** @type {number[]} */
+  const items = new Proxy([], { get: (_, name) => (name === "length" ? length : Number(name)) });
+  for (const at of [1, 2, 3, 1000, 2 ** 20 + 1, 2 ** 23, 2 ** 24 - 1]) {
+    for (const other of [0, at - 1]) {
+      const index = BigInt(at) * BigInt(at - 1) / 2n + BigInt(other);
+      assert.deepEqual(sampledPairs(items, 1, () => index), [[at, other]]);
+    }
+  }
+});
+
+test("a bundle about pairs takes no more memory with 30,000 own items", async () => {
+  const { key, address: task } = await shuffledTask.loads(
+    bytes(HELD.tasks[0]?.task ?? ""),
+    HELD.tasks[0]?.address ?? "",
+  );
+  const items = Array.from({ length: 30_000 }, (_, item) => item);
+  const round = { buckets: (30_000 * 30_001) / 2, messages: 3, dummies: 4 };
+  const rest = { ...{ about: "pairs", round, key, address: task }, ...{ scale: null, means: null } };
+  const sealed = await sealedBundle(/** @type {any} */ ({ items, ...rest }), items);
+  assert.equal(sealed.length, 7 * shuffledTask.SEALED_BYTES);
 });
 
 test("buckets that are equal or unknown", () => {
   const round = { buckets: 21, messages: 4, dummies: 6 };
   for (const own of [[1, 1], [21], [-1]]) assert.throws(() => drawBundle(own, round), RequestError);
+  for (const own of [[1, 1], [1, 6], [-1, 0]])
+    assert.throws(() => drawPairBundle(own, round), RequestError);
 });
 
 test("sealed messages with given ephemeral keys", async () => {

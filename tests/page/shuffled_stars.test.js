@@ -96,16 +96,26 @@ test("pairs have the sign of the product of exact residuals, also on scales fine
     ["1:2:0.00005", [1000, 2000, 1001, 1999, 1500, 1499, 1501, 1250]],
   ])) {
     const scale = parse(text);
-    const task = { ...FIRST, about: "pairs", means };
+    const task = { ...FIRST, about: "pairs", means, round: { ...FIRST.round, messages: 28 } };
     for (let profile = 0; profile < 256; profile++) {
       const mine = ITEMS.map((_, index) => index).filter((index) => profile & (1 << index));
       const levels = new Map(mine.map((item) => [item, (item * 7919 + profile * 104729) % scale.levels.length]));
-      const own = signs.signedPairs(task, scale, levels);
+      const own = signs.signedPairs(task, scale, levels, () => 0n);
       assert.deepEqual(new Set(own), naivePairs(levels, means, scale));
       assert.equal(own.length, new Set(own).size);
       assert(own.every((bucket) => bucket < pairBucketsOf(8, true) - 300));
     }
   }
+});
+
+test("at most M pairs are drawn, without a list of all pairs", () => {
+  const items = Array.from({ length: 20_000 }, (_, item) => item);
+  const means = items.map(() => 3000);
+  const levels = new Map(items.map((item) => [item, item % 5]));
+  const task = { ...FIRST, items, about: "pairs", means };
+  const own = signs.signedPairs(task, STARS, levels, wordsOf([0, 1, 2]));
+  const half = (20_000 * 19_999) / 2; // the pairs of the first three items, below the user's level
+  assert.deepEqual(own, [half, half + 1, half + 2]);
 });
 
 test("order, spelling and other items do not matter", () => {

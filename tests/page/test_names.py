@@ -87,7 +87,7 @@ ALONE = {
     # The page shows the collector's own words; Python believes a short word of each refusal.
     "sending/replies.js": {"problemOf"},
     # A part of `sealed_bundle` in Python, which draws one word at a time.
-    "shuffled/messages/bundle.js": {"ownBuckets", "secretWords"},
+    "shuffled/messages/bundle.js": {"ownIndices", "secretWords"},
     # Python's certificates cannot be malformed, and its library draws its own ephemeral keys.
     "shuffled/certificate.js": {"malformation"},
     # The page computes lists with `ListProfile`, and decides itself when to fetch a model.

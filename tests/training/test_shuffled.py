@@ -8,7 +8,7 @@ import pytest
 
 from tacit import from_frame, synthetic
 from tacit.collection.shuffled.heads import head_size
-from tacit.device.shuffled.bundle import draw_bundle, pair_bucket, pair_buckets
+from tacit.device.shuffled.bundle import draw_bundle, draw_pair_bundle, pair_bucket
 from tacit.errors import RequestError
 from tacit.learners import fit
 from tacit.metrics.lists import list_figures
@@ -39,9 +39,9 @@ def test_simulated_counts_have_the_law_of_real_bundles(pairs):
     real = np.zeros_like(simulated)
     for user in range(5):
         mine = np.sort(FEW.items[FEW.users == user]).tolist()
-        own = pair_buckets(mine) if pairs else mine
+        draw = draw_pair_bundle if pairs else draw_bundle
         for batch in real:
-            np.add.at(batch, draw_bundle(own, one), 1)
+            np.add.at(batch, draw(mine, one), 1)
     assert (simulated.sum(1) == 5 * 9).all()
     assert (real.sum(1) == 5 * 9).all()
     errors = np.sqrt((simulated.var(0) + real.var(0)) / batches)

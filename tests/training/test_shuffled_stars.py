@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 import pytest
-from shuffled_tasks import pair_task, star_task
+from shuffled_tasks import drawing, pair_task, star_task
 
 from tacit import from_frame, synthetic
 from tacit.channels.table import secret_word
 from tacit.collection.shuffled.heads import announced_round
-from tacit.device.shuffled.bundle import completed, draw_bundle
+from tacit.device.shuffled.bundle import completed
 from tacit.device.shuffled.signs import signed_items, signed_pairs
 from tacit.errors import RequestError
 from tacit.planning.population import MadeUpWorld
@@ -66,10 +66,10 @@ SECOND = second_task(FEW.scale, THOUSANDTHS, np.flatnonzero(HEAD).tolist())
 
 
 def bundle(user: int, one: ShuffledRound, *, pairs: bool) -> list[int]:
-    """Messages of a real device of FEW. The round has the M of FIRST."""
-    if pairs:
-        return draw_bundle(signed_pairs(SECOND, FEW.scale, levels_of(FEW, user, SECOND)), one)
-    return completed(signed_items(FIRST, FEW.scale, levels_of(FEW, user, FIRST), secret_word), one)
+    """Messages of a real device of FEW."""
+    draw, task = (signed_pairs, SECOND) if pairs else (signed_items, FIRST)
+    levels = levels_of(FEW, user, task)
+    return completed(draw(drawing(task, one.messages), FEW.scale, levels, secret_word), one)
 
 
 @pytest.mark.sampled(2)
@@ -105,10 +105,10 @@ def test_simulated_pairs_are_those_of_devices(scale):
     head = np.arange(60) % 4 < 3
     means = ShrunkMeans(0.1, rng.uniform(-half / 2, half / 2, 60))
     thousandths = mean_thousandths(means, data.scale)[head].tolist()
-    task = second_task(data.scale, thousandths, np.flatnonzero(head).tolist())
+    task = drawing(second_task(data.scale, thousandths, np.flatnonzero(head).tolist()), 990)
     expected = np.zeros(task.round.buckets, np.int64)
     for user in range(200):
-        own = signed_pairs(task, data.scale, levels_of(data, user, task))
+        own = signed_pairs(task, data.scale, levels_of(data, user, task), secret_word)
         np.add.at(expected, own, 1)
     most = ShuffledRound(buckets=task.round.buckets, messages=990)
     assert (SignedDevices.of(data).pair_message_counts(most, head, means) == expected).all()

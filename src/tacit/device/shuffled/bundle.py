@@ -7,6 +7,7 @@ For star ratings, see `tacit.device.shuffled.signs`.
 """
 
 from collections.abc import Iterator, Sequence
+from math import isqrt
 
 from tacit.channels.table import Words, secret_word
 from tacit.errors import RequestError
@@ -25,15 +26,6 @@ def pair_bucket(first: int, second: int) -> int:
     return high * (high + 1) // 2 + low
 
 
-def pair_buckets(items: Sequence[int]) -> list[int]:
-    """Return the buckets of all pairs of a user's distinct `items`, indices in the head.
-
-    >>> pair_buckets([4, 0, 2])
-    [10, 12, 3]
-    """
-    return [pair_bucket(low, high) for at, high in enumerate(items) for low in items[:at]]
-
-
 def draw_bundle(
     own: Sequence[int], shuffled: ShuffledRound, words: Words = secret_word
 ) -> list[int]:
@@ -48,9 +40,41 @@ def draw_bundle(
     return completed(sampled(own, shuffled.messages, words), shuffled, words)
 
 
+def draw_pair_bundle(
+    items: Sequence[int], shuffled: ShuffledRound, words: Words = secret_word
+) -> list[int]:
+    """Return the M + D messages of one device about pairs, in random order, as `draw_bundle`.
+
+    `items`: indices of the user's items in the head. Raises `RequestError` for one that is there
+    twice, or not in the head.
+    """
+    # Distinct items of the head: these have distinct decoys, and their pairs distinct buckets.
+    _check_distinct([pair_bucket(item, item) for item in items], shuffled.buckets)
+    pairs = sampled_pairs(items, shuffled.messages, words)
+    return completed([pair_bucket(*pair) for pair in pairs], shuffled, words)
+
+
 def sampled(items: Sequence[int], most: int, words: Words) -> list[int]:
     """Return a uniform subset of min(`most`, `len(items)`) entries, in their order."""
     return [items[index] for index in sorted(subset(len(items), most, words))]
+
+
+def sampled_pairs(items: Sequence[int], most: int, words: Words) -> list[tuple[int, int]]:
+    """Return a uniform subset of min(`most`, m (m - 1) / 2) pairs of the m `items`.
+
+    The later entry of a pair is first. Pairs are in the order of that entry, then of the other one.
+
+    >>> sampled_pairs([4, 0, 2], 3, iter([0, 1, 2]).__next__)
+    [(0, 4), (2, 4), (2, 0)]
+    """
+    # Indices of pairs are drawn, and only those pairs are computed: the shuffler sees the time from
+    # the download of a task to the bundle, which would grow with the square of the secret m.
+    chosen = sorted(subset(len(items) * (len(items) - 1) // 2, most, words))
+    later = [(1 + isqrt(8 * index + 1)) // 2 for index in chosen]
+    return [
+        (items[at], items[index - at * (at - 1) // 2])
+        for index, at in zip(chosen, later, strict=True)
+    ]
 
 
 def completed(

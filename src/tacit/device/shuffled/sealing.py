@@ -11,7 +11,7 @@ from typing import Any
 
 from tacit.channels.table import Words, secret_word
 from tacit.device.profile import Item
-from tacit.device.shuffled.bundle import draw_bundle, pair_buckets
+from tacit.device.shuffled.bundle import draw_bundle, draw_pair_bundle
 from tacit.device.shuffled.signs import OwnItems, are_ratings, check_kind, signed_bundle
 from tacit.errors import RequestError
 from tacit.wire.shuffled.round_terms import MESSAGE_BYTES
@@ -38,7 +38,8 @@ def sealed_bundle(task: ShuffledTask, items: OwnItems, words: Words = secret_wor
 def _bundle(task: ShuffledTask, items: Iterable[Item], words: Words) -> list[int]:
     indices = {str(item): index for index, item in enumerate(task.items)}
     mine = sorted({indices[str(item)] for item in items if str(item) in indices})
-    return draw_bundle(mine if task.about == ITEMS else pair_buckets(mine), task.round, words)
+    draw = draw_bundle if task.about == ITEMS else draw_pair_bundle
+    return draw(mine, task.round, words)
 
 
 def seal(messages: Sequence[int], public_key: bytes, address: str) -> list[bytes]:

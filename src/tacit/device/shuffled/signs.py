@@ -25,7 +25,7 @@ from typing import TypeGuard
 
 from tacit.channels.table import Words
 from tacit.device.profile import Item
-from tacit.device.shuffled.bundle import below, completed, draw_bundle, sampled
+from tacit.device.shuffled.bundle import below, completed, sampled, sampled_pairs
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
 from tacit.wire.shuffled.round_terms import THOUSANDTHS
@@ -65,9 +65,8 @@ def signed_bundle(
     for a rating off the scale, and for two ratings of an item.
     """
     levels = levels_of(task, scale, ratings)
-    if task.about != ITEMS:
-        return draw_bundle(signed_pairs(task, scale, levels), task.round, words)
-    return completed(signed_items(task, scale, levels, words), task.round, words)
+    draw = signed_items if task.about == ITEMS else signed_pairs
+    return completed(draw(task, scale, levels, words), task.round, words)
 
 
 def levels_of(
@@ -104,12 +103,14 @@ def signed_items(
     return [item + len(task.items) * sign for item, sign in zip(chosen, positive, strict=True)]
 
 
-def signed_pairs(task: ShuffledTask, scale: RatingScale, levels: Mapping[int, int]) -> list[int]:
-    """Return the buckets of all pairs of the rated items of a task, each with its sign.
+def signed_pairs(
+    task: ShuffledTask, scale: RatingScale, levels: Mapping[int, int], words: Words
+) -> list[int]:
+    """Draw at most M pairs of the rated items of a task; return their buckets, each with its sign.
 
     `levels`: by index of the item, in ascending order.
     """
-    rated, apart = list(levels), deviations(task, scale, levels)
+    apart = deviations(task, scale, levels)
     total, count = sum(apart.values()), len(apart) - 2 + PRIOR
     pairs = len(task.items) * (len(task.items) - 1) // 2
 
@@ -120,8 +121,7 @@ def signed_pairs(task: ShuffledTask, scale: RatingScale, levels: Mapping[int, in
 
     return [
         high * (high - 1) // 2 + low + pairs * is_positive(apart[high], apart[low])
-        for at, high in enumerate(rated)
-        for low in rated[:at]
+        for high, low in sampled_pairs(list(levels), task.round.messages, words)
     ]
 
 

@@ -7,7 +7,6 @@
  */
 
 import { RequestError } from "../../errors.js";
-import { ITEMS } from "../task.js";
 
 /** @typedef {import("../../answering/draw.js").Words} Words */
 /** @typedef {import("../certificate.js").ShuffledRound} ShuffledRound */
@@ -28,25 +27,15 @@ export function pairBucket(first, second) {
 }
 
 /**
- * Return the buckets of all pairs of a user's distinct `items`, indices in the head.
- * @param {readonly number[]} items
- * @returns {number[]}
- */
-export function pairBuckets(items) {
-  return items.flatMap((high, at) => items.slice(0, at).map((low) => pairBucket(low, high)));
-}
-
-/**
- * Return the user's buckets in a task, those of pairs in a task about pairs.
- * @param {Pick<import("../task.js").ShuffledTask, "items" | "about">} task
+ * Return the indices of the user's items in a task, in ascending order.
+ * @param {Pick<import("../task.js").ShuffledTask, "items">} task
  * @param {Iterable<string | number>} items ids of the user's items; others are omitted
  * @returns {number[]}
  */
-export function ownBuckets(task, items) {
+export function ownIndices(task, items) {
   const indices = new Map(task.items.map((item, index) => [String(item), index]));
   const own = new Set([...items].flatMap((item) => indices.get(String(item)) ?? []));
-  const mine = [...own].sort((a, b) => a - b);
-  return task.about === ITEMS ? mine : pairBuckets(mine);
+  return [...own].sort((a, b) => a - b);
 }
 
 /**
@@ -66,6 +55,21 @@ export function drawBundle(own, shuffled, words = secretWords()) {
 }
 
 /**
+ * Return the M + D messages of one device about pairs, in random order, as `drawBundle`. Throws
+ * `RequestError` for an item that is there twice, or not in the head.
+ * @param {readonly number[]} items indices of the user's items in the head
+ * @param {ShuffledRound} shuffled
+ * @param {Words} [words]
+ * @returns {number[]}
+ */
+export function drawPairBundle(items, shuffled, words = secretWords()) {
+  // Distinct items of the head: these have distinct decoys, and their pairs distinct buckets.
+  checkDistinct(items.map((item) => pairBucket(item, item)), shuffled.buckets);
+  const pairs = sampledPairs(items, shuffled.messages, words);
+  return completed(pairs.map(([one, other]) => pairBucket(one, other)), shuffled, words);
+}
+
+/**
  * Return a uniform subset of min(`most`, `items.length`) entries, in their order.
  * @template T
  * @param {readonly T[]} items
@@ -76,6 +80,26 @@ export function drawBundle(own, shuffled, words = secretWords()) {
 export function sampled(items, most, words) {
   const indices = subset(items.length, most, words);
   return items.filter((_, index) => indices.has(index));
+}
+
+/**
+ * Return a uniform subset of min(`most`, m (m - 1) / 2) pairs of the m `items`. The later entry of a
+ * pair is first. Pairs are in the order of that entry, then of the other one.
+ * @template T
+ * @param {readonly T[]} items
+ * @param {number} most
+ * @param {Words} words
+ * @returns {[T, T][]}
+ */
+export function sampledPairs(items, most, words) {
+  // Indices of pairs are drawn, and only those pairs are computed: the shuffler sees the time from the
+  // download of a task to the bundle, which would grow with the square of the secret m.
+  const chosen = [...subset((items.length * (items.length - 1)) / 2, most, words)];
+  return chosen.sort((a, b) => a - b).map((index) => {
+    // Exact below 2^48: the root is an integer, or at least 2^-24 below the next one.
+    const at = Math.floor((1 + Math.sqrt(8 * index + 1)) / 2);
+    return /** @type {[T, T]} */ ([items[at], items[index - (at * (at - 1)) / 2]]);
+  });
 }
 
 /**

@@ -9,8 +9,8 @@
 
 import { RequestError } from "../../errors.js";
 import { MESSAGE_BYTES } from "../round_terms.js";
-import { SEALED_BYTES } from "../task.js";
-import { drawBundle, ownBuckets } from "./bundle.js";
+import { ITEMS, SEALED_BYTES } from "../task.js";
+import { drawBundle, drawPairBundle, ownIndices } from "./bundle.js";
 import { areRatings, checkKind, signedBundle } from "./signs.js";
 
 /** @typedef {import("../../documents/hashing.js").Bytes} Bytes */
@@ -38,10 +38,11 @@ const EMPTY = new Uint8Array();
  */
 export async function sealedBundle(task, items, words) {
   checkKind(task, items);
+  const draw = task.about === ITEMS ? drawBundle : drawPairBundle;
   const messages =
     task.scale !== null && areRatings(items)
       ? signedBundle(task, task.scale, items, words)
-      : drawBundle(ownBuckets(task, /** @type {Iterable<string | number>} */ (items)), task.round, words);
+      : draw(ownIndices(task, /** @type {Iterable<string | number>} */ (items)), task.round, words);
   return seal(messages, task.key, task.address);
 }
 

@@ -23,7 +23,7 @@ import { levelOf } from "../../documents/scale.js";
 import { RequestError } from "../../errors.js";
 import { THOUSANDTHS } from "../round_terms.js";
 import { ITEMS } from "../task.js";
-import { below, completed, drawBundle, sampled, secretWords } from "./bundle.js";
+import { below, completed, sampled, sampledPairs, secretWords } from "./bundle.js";
 
 /** @typedef {import("../../answering/draw.js").Words} Words */
 /** @typedef {import("../../documents/scale.js").Scale} Scale */
@@ -90,8 +90,8 @@ export function checkKind(task, items) {
  */
 export function signedBundle(task, scale, ratings, words = secretWords()) {
   const levels = levelsOf(task, scale, ratings);
-  if (task.about !== ITEMS) return drawBundle(signedPairs(task, scale, levels), task.round, words);
-  return completed(signedItems(task, scale, levels, words), task.round, words);
+  const draw = task.about === ITEMS ? signedItems : signedPairs;
+  return completed(draw(task, scale, levels, words), task.round, words);
 }
 
 /**
@@ -133,27 +133,24 @@ export function signedItems(task, scale, levels, words) {
 }
 
 /**
- * Return the buckets of all pairs of the rated items of a task, each with its sign.
- * @param {Pick<RatedTask, "items" | "means">} task
+ * Draw at most M pairs of the rated items of a task. Returns their buckets, each with its sign.
+ * @param {Pick<RatedTask, "items" | "round" | "means">} task
  * @param {Scale} scale
  * @param {ReadonlyMap<number, number>} levels by index of the item, in ascending order
+ * @param {Words} words
  * @returns {number[]}
  */
-export function signedPairs(task, scale, levels) {
+export function signedPairs(task, scale, levels, words) {
   const rated = [...deviations(task, scale, levels)];
   const total = rated.reduce((sum, [, each]) => sum + each, 0n);
   const count = BigInt(rated.length - 2 + PRIOR);
   const pairs = (task.items.length * (task.items.length - 1)) / 2;
-  // Whether the product of the residuals is positive, which are times `count`.
-  const isPositive = (/** @type {bigint} */ one, /** @type {bigint} */ other) => {
+  return sampledPairs(rated, task.round.messages, words).map(([[high, one], [low, other]]) => {
+    // Whether the product of the residuals is positive, which are times `count`.
     const level = total - one - other;
-    return (one * count - level) * (other * count - level) > 0n;
-  };
-  return rated.flatMap(([high, one], at) =>
-    rated
-      .slice(0, at)
-      .map(([low, other]) => (high * (high - 1)) / 2 + low + pairs * Number(isPositive(one, other))),
-  );
+    const isPositive = (one * count - level) * (other * count - level) > 0n;
+    return (high * (high - 1)) / 2 + low + pairs * Number(isPositive);
+  });
 }
 
 /**
