@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BudgetError, CertificateError } from "../../src/tacit/page/device/errors.js";
 import { nano, nats } from "../../src/tacit/page/device/answering/ledger.js";
+import { Client } from "../../src/tacit/page/device/client.js";
+import { Collector } from "../../src/tacit/page/device/sending/collector.js";
 import { together } from "../../src/tacit/page/view/words/nouns.js";
-import { chance, device, example, itemAt } from "./world.js";
+import { Memory, chance, device, example, itemAt } from "./world.js";
 
 const LEVELS = ["1", "2", "3", "4", "5"];
 const REPORT =
@@ -438,6 +440,15 @@ test("what travels lets nobody send in the owner's name", async () => {
   assert.deepEqual(held.reported, rows.reported);
   assert.deepEqual(held.made, rows.made);
   assert.equal(held.outbox.length, 2);
+});
+
+test("a token is stored for a collector of https, and for one of this machine", async () => {
+  for (const origin of ["https://films.example", "http://localhost:8000", "http://127.0.0.1", "http://[::1]:8000"]) {
+    const store = new Memory();
+    const token = "!".repeat(4096);
+    await new Client({ store, collector: new Collector({ origin }) }).register(token);
+    assert.equal((await store.read()).enrolment[0]?.token, token);
+  }
 });
 
 test("an epsilon is per user only where what was rated is hidden", async () => {

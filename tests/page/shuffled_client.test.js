@@ -424,8 +424,17 @@ test("URLs and policies that are invalid", async () => {
     { policy: { ...policy, bundles: 1.5 } },
     { policy: { ...policy, signed: /** @type {any} */ ("no") } },
     { lifetime: "-1" },
+    { shuffler: "https://:password@shuffler.example" },
+    { provider: "http://me:password@films.example" },
+    ...["two\nlines-password", "a password", "", "t".repeat(4097)].flatMap((token) => [
+      { token },
+      { providerToken: token },
+    ]),
   ])
-    assert.throws(() => device(network, new Memory(), changes), RequestError);
+    assert.throws(
+      () => device(network, new Memory(), changes),
+      (error) => error instanceof RequestError && !error.message.includes("password"),
+    );
   for (const items of /** @type {any[]} */ (["100", null, Promise.resolve([100])]))
     assert.throws(() => device(network).sync(items), RequestError);
 });

@@ -13,6 +13,8 @@ const other = await world.example("catalogue");
 const elsewhere = await world.successor(shop.document, "https://other.example");
 const closed = new device.Client({ store: new world.Memory(), collector: shop });
 closed.close();
+/** A client whose collector has no https. */
+const open = new device.Client({ store, collector: new device.Collector({ origin: "http://films.example" }) });
 const [{ model, list_model: list }] = JSON.parse(
   readFileSync(new URL("../vectors/unknown.json", import.meta.url), "utf8"),
 );
@@ -29,6 +31,7 @@ const written = "write new Client({ store, collector }).";
 const returned = "pass what fetchTask returned.";
 const loaded = "pass what fetchModel returned";
 const string = "write it as a string, as in '0.5'.";
+const line = "The token must be one line of printable ASCII characters without spaces.";
 const is_closed = "The device is closed; open its store again.";
 
 /** A caller who has no types. @type {any} */
@@ -46,9 +49,10 @@ const CALLS = [
   ["Collector(null)", () => new any.Collector(null), `Expected the options of a collector, got null; ${collector}`],
   ["Collector({ url })", () => new any.Collector({ url: "https://films.example" }), `url is not one of the options of a collector (origin, place, fetch); ${collector}`],
   ["Collector()", () => new any.Collector(), `Expected the origin of a collector, got undefined; ${collector}`],
-  ["Collector({ origin: path })", () => new any.Collector({ origin: "https://films.example/" }), `https://films.example/ is not an origin of http or https; ${collector}`],
+  ["Collector({ origin: path })", () => new any.Collector({ origin: "https://films.example/" }), `The origin of a collector must be one of http or https; ${collector}`],
+  ["Collector({ origin: with a password })", () => new any.Collector({ origin: "https://me:pass@films.example" }), `The origin of a collector must be one of http or https; ${collector}`],
   ["Collector({ origin: 7 })", () => new any.Collector({ origin: 7 }), `Expected the origin of a collector, got 7; ${collector}`],
-  ["Collector({ place })", () => new any.Collector({ origin: world.PROVIDER, place }), `place must be https://films.example with a path such as /films, got ${place}.`],
+  ["Collector({ place })", () => new any.Collector({ origin: world.PROVIDER, place }), `place must be https://films.example with a path such as /films.`],
   ["Collector({ fetch })", () => new any.Collector({ origin: world.PROVIDER, fetch: "fetch" }), "Expected a function such as fetch, got string; leave it out."],
   ["openStore(7)", () => any.openStore(7), 'Expected the name of a database, got 7; write it as a string, as in "films".'],
   ["openStore() in Node", () => any.openStore(), "IndexedDB is missing here; open the store in a browser."],
@@ -73,6 +77,12 @@ const CALLS = [
   ["updateTask(of another provider)", () => mine.updateTask(elsewhere.task), "The provider of this task is https://other.example, but the task was received from https://films.example, so the device sends nothing."],
   ["updateTask()", () => mine.updateTask(), `Expected a task, got undefined; ${returned}`],
   ["register()", () => mine.register(), "Expected an enrolment token, got undefined; pass the one that the provider issued."],
+  ["register(two lines)", () => mine.register("secret\ntoken"), line],
+  ["register(two words)", () => mine.register("secret token"), line],
+  ["register(another script)", () => mine.register("t\u00f6ken"), line],
+  ["register(nothing)", () => mine.register(""), line],
+  ["register(a long one)", () => mine.register("t".repeat(4097)), line],
+  ["register(over http)", () => open.register("token"), "Tokens are sent over https only; use the collector's https URL."],
   // Ratings: no sentence has the item or the value.
   ["rate(item)", () => mine.rate(world.itemAt(task, 0), "4"), `Expected a task, got string; ${returned}`],
   ["rate(unknown id)", () => mine.rate(task, "no such film", "4"), "This item is not in the task's catalogue."],

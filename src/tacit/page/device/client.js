@@ -16,6 +16,7 @@ import { BudgetError, RequestError } from "./errors.js";
 import { exported } from "./export.js";
 import { referenceCode, round } from "./answering/round.js";
 import { refuseAnothers, refuseMoved } from "./sending/moves.js";
+import { checkToken } from "./sending/collector.js";
 import { fetchModel } from "./recommending/published_model.js";
 import { recommend } from "./recommending/recommend.js";
 import { Sender } from "./sending/sender.js";
@@ -128,11 +129,13 @@ export class Client {
 
   /**
    * Register the device with the enrolment token that the provider issued to the user. Every upload
-   * includes it.
+   * includes it. Throws `RequestError`, without the token, for one that no header can contain, and
+   * without https.
    * @param {string} token
    */
   async register(token) {
     mustBe("string", token, "an enrolment token", "pass the one that the provider issued");
+    checkToken(token, this.#collector.origin);
     await this.#store.commit({ put: { enrolment: [{ self: "token", token }] } });
   }
 

@@ -16,6 +16,7 @@ const MAPPED = /^::ffff:[0-9a-f]{1,4}:[0-9a-f]{1,4}$/;
 const LONGEST_NAME = 253;
 const LONGEST = "https".length + 3 + LONGEST_NAME + ":65535".length;
 const HIGHEST_PORT = 65_535;
+const HERE = /^(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?$/; // hosts of this machine
 
 /**
  * Return whether the text is an origin of http or https in its one spelling.
@@ -29,6 +30,15 @@ export function isOrigin(text) {
   const plain = scheme === "https" ? "443" : "80";
   if (port !== undefined && (port === plain || Number(port) > HIGHEST_PORT)) return false;
   return six === undefined ? isName(name) : isSix(six);
+}
+
+/**
+ * Return whether traffic to this origin is protected: https, or a host on this machine.
+ * @param {string} origin
+ */
+export function isPrivate(origin) {
+  const [scheme, host = ""] = origin.split("://");
+  return scheme === "https" || HERE.test(host);
 }
 
 /** @param {string} six */

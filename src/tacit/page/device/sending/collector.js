@@ -1,7 +1,7 @@
 /** HTTP client of the collector: one origin, no cookies, no referrer. */
 
 import { mustBe, options } from "../arguments.js";
-import { isOrigin } from "../documents/origin.js";
+import { isOrigin, isPrivate } from "../documents/origin.js";
 import { DataError, RequestError, TacitError } from "../errors.js";
 import { firstTask, LONGEST, newestModel, problemOf } from "./replies.js";
 
@@ -21,6 +21,7 @@ export const REDIRECT = 300; // stands for all redirects: a browser hides the st
 const MOST_WAIT = 86_400; // maximum Retry-After in seconds
 const UNREACHABLE = "The collector cannot be reached; try again later.";
 const [LONGEST_TASK, LONGEST_MODEL] = [1 << 24, 1 << 28]; // bytes
+const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 /** @type {RequestInit} */
 const NEWEST = { cache: "no-cache" };
 
@@ -40,10 +41,10 @@ export class Collector {
     const { origin = location?.origin, place = given.origin ?? folderOf(location) } = given;
     const { fetch = (...request) => globalThis.fetch(...request) } = given;
     if (!isOrigin(mustBe("string", origin, "the origin of a collector", REMEDY)))
-      throw new RequestError(`${origin} is not an origin of http or https; ${REMEDY}.`);
+      throw new RequestError(`The origin of a collector must be one of http or https; ${REMEDY}.`);
     mustBe("string", place, "the place of a collector", "write the origin and a path");
     if (place !== origin && (!place.startsWith(`${origin}/`) || place.endsWith("/")))
-      throw new RequestError(`place must be ${origin} with a path such as /films, got ${place}.`);
+      throw new RequestError(`place must be ${origin} with a path such as /films.`);
     this.#fetch = mustBe("function", fetch, "a function such as fetch", "leave it out");
     this.origin = origin;
     this.place = place;
@@ -142,6 +143,20 @@ export class Collector {
       throw new TacitError(UNREACHABLE);
     }
   }
+}
+
+/**
+ * Return an enrolment token that can be sent to an origin. Throws `RequestError`, without the token,
+ * for one that no header can contain, and for an origin that is not protected.
+ * @param {string} token
+ * @param {string} origin
+ */
+export function checkToken(token, origin) {
+  if (!TOKEN.test(token))
+    throw new RequestError("The token must be one line of printable ASCII characters without spaces.");
+  if (!isPrivate(origin))
+    throw new RequestError("Tokens are sent over https only; use the collector's https URL.");
+  return token;
 }
 
 /**

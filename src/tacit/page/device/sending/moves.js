@@ -7,7 +7,7 @@
  */
 
 import { CertificateError, DataError, MovedError } from "../errors.js";
-import { isOrigin } from "../documents/origin.js";
+import { isOrigin, isPrivate } from "../documents/origin.js";
 import { fieldsInOrder, parseCanonical, typed } from "../documents/strict.js";
 
 const FORMAT = "tacit-move-1";
@@ -16,7 +16,6 @@ const START = `{"format":"${FORMAT}"`;
 const WHAT = "The move";
 const NUMBER = /^[A-Za-z0-9_-]{512}$/; // 3072 bits in base64url
 const MODULUS = /^[g-z0-9_-][A-Za-z0-9_-]{510}[BDFHJLNPRTVXZbdfhjlnprtvxz13579_]$/;
-const HERE = /^(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?$/; // hosts of this machine
 const RSA = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 
 /**
@@ -32,8 +31,7 @@ export function isProviderKey(text) {
  * @param {string} origin
  */
 export function isSuccessor(origin) {
-  const [scheme, host = ""] = origin.split("://");
-  return isOrigin(origin) && (scheme === "https" || HERE.test(host));
+  return isOrigin(origin) && isPrivate(origin);
 }
 
 /**

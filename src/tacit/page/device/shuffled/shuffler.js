@@ -1,8 +1,8 @@
 /** HTTP client of a shuffler: no cookies, no referrer, and the user's token with POST alone. */
 
 import { DataError, RequestError } from "../errors.js";
-import { isOrigin } from "../documents/origin.js";
-import { bytesOf, QUIET, REDIRECT, seconds } from "../sending/collector.js";
+import { isOrigin, isPrivate } from "../documents/origin.js";
+import { bytesOf, checkToken, QUIET, REDIRECT, seconds } from "../sending/collector.js";
 
 /** @typedef {import("../documents/hashing.js").Bytes} Bytes */
 /**
@@ -12,7 +12,6 @@ import { bytesOf, QUIET, REDIRECT, seconds } from "../sending/collector.js";
 
 const LONGEST_REPLY = 1 << 18; // bytes of a reply to a POST
 const MEDIA_TYPE = "application/octet-stream";
-const LOCAL = /^(localhost|127(\.[0-9]+){3}|\[::1\])$/;
 
 export class Shuffler {
   #fetch;
@@ -21,7 +20,7 @@ export class Shuffler {
 
   /**
    * `url`: the shuffler, an origin and possibly a path. `token`: the user's enrolment token. Throws
-   * `RequestError` for a URL that is invalid, or not protected.
+   * `RequestError` for a URL that is invalid, or not protected, and as `checkToken`.
    * @param {string} url
    * @param {string | null} [token]
    * @param {typeof globalThis.fetch} [fetch]
@@ -29,7 +28,7 @@ export class Shuffler {
   constructor(url, token = null, fetch = (...request) => globalThis.fetch(...request)) {
     const { origin, pathname } = locationOf(url);
     this.#fetch = fetch;
-    this.#token = token;
+    this.#token = token === null ? null : checkToken(token, origin);
     this.#place = origin + pathname.replace(/\/+$/, "");
     this.origin = origin;
   }
@@ -83,15 +82,9 @@ export class Shuffler {
  */
 export function locationOf(url) {
   const location = URL.canParse(url) ? new URL(url) : null;
-  const isProtected = location !== null && isPrivate(location);
-  if (location !== null && isProtected && isOrigin(location.origin) && location.username === "")
+  const { origin = "", username, password } = location ?? {};
+  if (location !== null && isOrigin(origin) && isPrivate(origin) && !(username || password))
     return location;
-  throw new RequestError(
-    `The URL must have the form https and a host, or be on this machine, got ${url.slice(0, 60)}.`,
-  );
-}
-
-/** @param {URL} location */
-function isPrivate({ protocol, hostname }) {
-  return protocol.slice(0, -1) === "https" || LOCAL.test(hostname);
+  // It names no URL, which may contain a password.
+  throw new RequestError("The URL must be of https or of this machine, without a user name.");
 }
