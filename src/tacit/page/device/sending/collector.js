@@ -21,6 +21,9 @@ export const REDIRECT = 300; // stands for all redirects: a browser hides the st
 const MOST_WAIT = 86_400; // maximum Retry-After in seconds
 const UNREACHABLE = "The collector cannot be reached; try again later.";
 const [LONGEST_TASK, LONGEST_MODEL] = [1 << 24, 1 << 28]; // bytes
+/** Seconds until an answer must be complete: other tabs wait for it. They do not wait for a model. */
+export const DEADLINE = 120;
+const MODEL_DEADLINE = 3600;
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 /** @type {RequestInit} */
 const NEWEST = { cache: "no-cache" };
@@ -86,7 +89,8 @@ export class Collector {
    * @returns {Promise<Bytes>}
    */
   async model(address) {
-    return bytesOf(await accepted(await this.#answer(`/v1/models/${address}`)), LONGEST_MODEL);
+    const answer = await this.#answer(`/v1/models/${address}`, {}, MODEL_DEADLINE);
+    return bytesOf(await accepted(answer), LONGEST_MODEL);
   }
 
   /**
@@ -135,10 +139,12 @@ export class Collector {
   /**
    * @param {string} path
    * @param {RequestInit} [request]
+   * @param {number} [deadline] seconds
    */
-  async #answer(path, request) {
+  async #answer(path, request, deadline = DEADLINE) {
     try {
-      return await this.#fetch(this.place + path, { ...QUIET, ...request });
+      const signal = AbortSignal.timeout(1000 * deadline);
+      return await this.#fetch(this.place + path, { ...QUIET, ...request, signal });
     } catch {
       throw new TacitError(UNREACHABLE);
     }

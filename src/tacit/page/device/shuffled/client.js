@@ -159,11 +159,10 @@ export class ShuffledClient {
    * and `DataError` if the model is malformed.
    * @returns {Promise<ItemModel | ListModel | null>}
    */
-  fetchModel() {
-    return this.#alone(async () => {
-      const released = (await this.#register())?.released.get(this.#provider);
-      return released === undefined ? null : newestModel(this.#models, released);
-    });
+  async fetchModel() {
+    const listed = await this.#alone(() => this.#register());
+    const released = listed?.released.get(this.#provider);
+    return released === undefined ? null : newestModel(this.#models, released);
   }
 
   /**

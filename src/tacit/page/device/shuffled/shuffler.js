@@ -2,7 +2,7 @@
 
 import { DataError, RequestError } from "../errors.js";
 import { isOrigin, isPrivate } from "../documents/origin.js";
-import { bytesOf, checkToken, QUIET, REDIRECT, seconds } from "../sending/collector.js";
+import { bytesOf, checkToken, DEADLINE, QUIET, REDIRECT, seconds } from "../sending/collector.js";
 
 /** @typedef {import("../documents/hashing.js").Bytes} Bytes */
 /**
@@ -64,7 +64,8 @@ export class Shuffler {
   async #ask(path, longest, request) {
     const redirect = /** @type {const} */ ("manual"); // a redirect is an answer, not a failure
     try {
-      const answer = await this.#fetch(this.#place + path, { ...QUIET, ...request, redirect });
+      const signal = AbortSignal.timeout(1000 * DEADLINE);
+      const answer = await this.#fetch(this.#place + path, { ...QUIET, ...request, redirect, signal });
       const status = answer.type === "opaqueredirect" ? REDIRECT : answer.status;
       const body = answer.ok ? await bytesOf(answer, longest) : new Uint8Array();
       return { status, retryAfter: seconds(answer.headers.get("Retry-After") ?? ""), body };
