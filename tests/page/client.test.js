@@ -269,6 +269,27 @@ test("neither the button nor a reload asks earlier than the collector wants", as
   assert.equal(shop.bodies[0], shop.bodies[1]);
 });
 
+test("until the end of a pause nothing is downloaded; the task that the page has is answered", async () => {
+  const { client, store, shop, task, set, reload } = await device("rated");
+  await client.rate(task, itemAt(task, 0), "5");
+  shop.outcome = () => ({ status: 503, retryAfter: 600 });
+  const { again } = await client.sync();
+  shop.downloads = [];
+  await client.rate(task, itemAt(task, 1), "4");
+  const reloaded = reload();
+  for (const [waiting, cost] of /** @type {const} */ ([[1, "1"], [2, "2"]])) {
+    const outcome = await reloaded.sync();
+    assert.deepEqual([outcome.again, outcome.waiting, outcome.notes], [again, waiting, []]);
+    assert.equal(await spent(store), nano(cost));
+    assert.equal(await reloaded.updateTask(task), true); // as a page does when it is shown
+  }
+  assert.deepEqual([shop.bodies.length, shop.downloads], [1, []]);
+  shop.outcome = () => null;
+  set(0.01);
+  assert.equal((await reloaded.sync()).stored, 2);
+  assert(shop.downloads.includes("task"));
+});
+
 test("only an outbox that got through ends a failure", async () => {
   const { client, store, shop, task, set } = await device("rated");
   const attempts = [];

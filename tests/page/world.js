@@ -122,6 +122,8 @@ export class Shop {
   /** What was asked to be erased, and acknowledged.
    * @type {import("../../src/tacit/page/device/store.js").Erasure[]} */
   erased = [];
+  /** Kinds of documents that were requested. @type {string[]} */
+  downloads = [];
   /** Addresses of tasks that it does not know any more. @type {Set<string>} */
   gone = new Set();
 
@@ -131,11 +133,13 @@ export class Shop {
   }
 
   async task() {
+    this.downloads.push("task");
     return this.document;
   }
 
   /** Nothing is published. @returns {Promise<string | null>} */
   async newestModel() {
+    this.downloads.push("newest model");
     return null;
   }
 

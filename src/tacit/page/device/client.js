@@ -65,6 +65,8 @@ export class Client {
   #words;
   #alone;
   #sender;
+  /** The task that was verified last, for a sync during a backoff. @type {Task | null} */
+  #task = null;
 
   /**
    * Throws `RequestError` without a store or a collector, and for an unknown option.
@@ -103,6 +105,7 @@ export class Client {
     await this.#alone(async () => {
       const rows = await this.#store.read();
       await this.#store.commit(accepted(rows, task, terms, this.#collector.origin));
+      this.#task = task;
     });
   }
 
@@ -123,6 +126,7 @@ export class Client {
     return this.#alone(async () => {
       const change = updated(await this.#store.read(), task, this.#collector.origin);
       if (change?.put !== undefined) await this.#store.commit(change);
+      this.#task = task;
       return change !== null;
     });
   }
@@ -243,7 +247,8 @@ export class Client {
       const rows = await this.#store.read();
       const owner = ownerOf(rows);
       this.#refuseMoved(rows);
-      const task = await wireTask.loads(await this.#collector.task(owner.task), owner.task);
+      const task = await this.#current(owner.task, rows.pause);
+      if (task === null) return this.#send(asked);
       refuseAnothers(task, this.#collector.origin);
       const channel = channelOf(task, owner.maximum, rows);
       const late = await this.#dropLate();
@@ -265,8 +270,7 @@ export class Client {
   resend() {
     return this.#alone(async () => {
       this.#refuseMoved(await this.#store.read());
-      const late = await this.#dropLate();
-      return { ...(await this.#sender.send()), late };
+      return this.#send(await this.#sender.erase());
     });
   }
 
@@ -303,6 +307,26 @@ export class Client {
   /** @param {import("./store.js").Rows} rows */
   #refuseMoved({ owner: [owner] }) {
     refuseMoved(owner?.origin ?? null, this.#collector.origin);
+  }
+
+  /**
+   * Return the task at an address. During a backoff nothing is downloaded: null unless it is known.
+   * @param {string} address
+   * @param {import("./store.js").Rows["pause"]} pauses
+   */
+  async #current(address, pauses) {
+    if (this.#sender.tooEarly(pauses) === null)
+      this.#task = await wireTask.loads(await this.#collector.task(address), address);
+    return this.#task?.address === address ? this.#task : null;
+  }
+
+  /**
+   * Drop late reports, and send the others.
+   * @param {import("./sending/sender.js").Asked} asked
+   */
+  async #send(asked) {
+    const late = await this.#dropLate();
+    return { ...(await this.#sender.upload(asked)), late };
   }
 
   /** Drop reports that the collector no longer accepts. */

@@ -39,7 +39,7 @@ export class Sender {
     const erasures = all.filter(({ origin = null }) => this.#isHere(origin));
     const notes = /** @type {string[]} */ ([]);
     const asked = { erased: 0, erasing: erasures.length, notes };
-    if (this.#tooEarly(pauses) !== null) return asked;
+    if (this.tooEarly(pauses) !== null) return asked;
     for (const erasure of erasures) {
       const became = await askToErase(erasure, this.#collector);
       notes.push(...became.notes);
@@ -68,7 +68,7 @@ export class Sender {
       ...{ stored: 0, givenUp: 0, late: 0, waiting: outbox.length, refused: 0, refusal: null },
       ...{ ...asked, notes: [...asked.notes] },
     };
-    const again = this.#tooEarly(pauses);
+    const again = this.tooEarly(pauses);
     if (again !== null) return { ...sent, again };
     /** @type {Set<string>} */
     const wrong = new Set();
@@ -95,7 +95,7 @@ export class Sender {
    * Return the Unix seconds before which nothing may be sent, or null without a backoff.
    * @param {readonly import("../store.js").Pause[]} pauses
    */
-  #tooEarly([pause]) {
+  tooEarly([pause]) {
     const [next, now] = [pause?.next ?? -Infinity, this.#clock()];
     return now < next && next < now + FORGIVEN ? next : null;
   }
