@@ -5,8 +5,8 @@
  * these and what they import. Comments and spaces are left out of the modules, and their syntax is
  * shortened; names stay as they are. Comments are left out of the declarations that the index does not
  * export: editors show those of exported declarations and of types, without the types that the
- * declaration has. npm, the compiler and esbuild are those of this repository. Nothing is fetched
- * or published.
+ * declaration has. Indentation and empty lines are left out, too. npm, the compiler and esbuild are
+ * those of this repository. Nothing is fetched or published.
  */
 
 import { execFileSync } from "node:child_process";
@@ -23,6 +23,7 @@ const COMMENT = /\/\*.*?\*\//gs;
 const TAG = /\n *\* @(?:param|returns|template|type)\b[^@]*?(?=\n *\* @|\n? *\*\/)/gs;
 const TYPEDEF = /\/\*\*((?:(?!\*\/).)*?)@typedef (.*?)\*\/\n/gs;
 const DECLARATION = /\/\*\*(?:(?!\*\/).)*\*\/\n(?=export declare \w+ (\w+))/gs;
+const INDENTATION = /\n\s+/g; // and empty lines
 const IMPORTED = /"(\.[^"]+)\.js"/g;
 const PART = "shuffled";
 
@@ -50,8 +51,10 @@ function fill(folder, part) {
     const path = join(folder, name);
     const isTyped = name.endsWith(".d.ts");
     if (!needed.has(name) && (isTyped || part === PART)) rmSync(path);
-    else if (isTyped)
-      writeFileSync(path, name === index || exported.has(name) ? documented(path, names) : uncommented(path));
+    else if (isTyped) {
+      const types = name === index || exported.has(name) ? documented(path, names) : uncommented(path);
+      writeFileSync(path, types.replace(INDENTATION, "\n"));
+    }
   }
   const all = globSync("**/*.js", { cwd: folder }).map((name) => join(folder, name));
   const same = ["--format=esm", "--target=esnext", `--outbase=${folder}`, `--outdir=${folder}`];

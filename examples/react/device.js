@@ -11,7 +11,7 @@ export async function openDevice() {
 /** Return what the site shows: the user's ratings, the answers due, and titles to recommend. */
 export async function shown({ client, task }) {
   const { levels } = await client.history(task);
-  const best = levels.size === 0 ? [] : await client.recommend(task, 5);
+  const best = await client.recommend(task, 5); // the first time without ratings: it fetches the model
   const titles = best.map(({ item }) => task.titles[task.items.indexOf(item)]);
-  return { levels, titles, due: await client.countDue(task) };
+  return { levels, titles: levels.size === 0 ? [] : titles, due: await client.countDue(task) };
 }

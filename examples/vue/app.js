@@ -14,9 +14,9 @@ state.asks = !(await client.updateTask(task));
 
 async function refresh() {
   const { levels } = await client.history(task);
-  const best = levels.size === 0 ? [] : await client.recommend(task, 5);
+  const best = await client.recommend(task, 5); // the first time without ratings: it fetches the model
   state.levels = Object.fromEntries(levels);
-  state.titles = best.map(({ item }) => task.titles[task.items.indexOf(item)]);
+  state.titles = levels.size === 0 ? [] : best.map(({ item }) => task.titles[task.items.indexOf(item)]);
   state.due = await client.countDue(task);
 }
 

@@ -1,11 +1,14 @@
 /** What a device does: answers once, debits before, sends the same bytes again, tells no rating. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { BudgetError, CertificateError } from "../../src/tacit/page/device/errors.js";
 import { nano, nats } from "../../src/tacit/page/device/answering/ledger.js";
 import { Client } from "../../src/tacit/page/device/client.js";
 import { Collector } from "../../src/tacit/page/device/sending/collector.js";
+import * as listModel from "../../src/tacit/page/device/documents/list_model.js";
+import { ListProfile } from "../../src/tacit/page/device/recommending/list_profile.js";
 import { together } from "../../src/tacit/page/view/words/nouns.js";
 import { Memory, chance, device, example, itemAt } from "./world.js";
 
@@ -470,6 +473,82 @@ test("a token is stored for a collector of https, and for one of this machine", 
     await new Client({ store, collector: new Collector({ origin }) }).register(token);
     assert.equal((await store.read()).enrolment[0]?.token, token);
   }
+});
+
+/** Two list models. @type {{ model: string }[]} */
+const LISTS = JSON.parse(readFileSync(new URL("../vectors/lists.json", import.meta.url), "utf8"));
+const [ONE, OTHER] = LISTS.map(({ model }) => Uint8Array.from(Buffer.from(model, "base64")));
+
+/** @param {Uint8Array<ArrayBuffer> | undefined} bytes */
+function bestOf(bytes) {
+  return new ListProfile(listModel.fromBytes(bytes ?? assert.fail()), []).recommend(3);
+}
+
+test("recommendations are computed without a request, by the model of the last sync", async () => {
+  const { client, shop, task, set } = await device("rated");
+  shop.published = ONE ?? null;
+  assert.notDeepEqual(bestOf(ONE), bestOf(OTHER));
+  for (const [epoch, published, downloads, best] of /** @type {const} */ ([
+    [0, ONE, ["task", "newest model", "model"], ONE],
+    [1, ONE, ["task", "newest model"], ONE],
+    [2, OTHER, ["task", "newest model", "model"], OTHER],
+    [3, null, ["task", "newest model"], OTHER],
+    [4, ONE, ["task", "newest model", "model"], ONE],
+  ])) {
+    set(epoch);
+    shop.published = published ?? null;
+    shop.downloads = [];
+    await client.sync();
+    assert.deepEqual(shop.downloads, downloads);
+    shop.published = OTHER ?? null; // not before the next sync
+    for (let k = 0; k < 2; k++) assert.deepEqual(await client.recommend(task, 3), bestOf(best));
+    assert.deepEqual(shop.downloads, downloads);
+  }
+});
+
+test("without a sync the first recommendation fetches the model, also if there is none", async () => {
+  const { shop, task, reload } = await device("rated");
+  for (const [published, downloads] of /** @type {const} */ ([
+    [null, ["newest model"]],
+    [ONE, ["newest model", "model"]],
+  ])) {
+    shop.published = published ?? null;
+    shop.downloads = [];
+    const client = reload();
+    const best = published === null ? [] : bestOf(ONE);
+    for (let k = 0; k < 2; k++) assert.deepEqual(await client.recommend(task, 3), best);
+    assert.deepEqual(shop.downloads, downloads);
+    await client.fetchModel(task);
+    assert.deepEqual(shop.downloads, [...downloads, "newest model"]);
+  }
+});
+
+test("a model that cannot be fetched fails no sync, and a forged one is not used", async () => {
+  const { client, shop, task, set } = await device("rated");
+  shop.published = ONE ?? null;
+  await client.sync();
+  shop.newestModel = async () => "0".repeat(64);
+  await client.rate(task, itemAt(task, 0), "5");
+  assert.equal((await client.sync()).stored, 1);
+  await assert.rejects(client.fetchModel(task), CertificateError);
+  shop.newestModel = () => assert.fail("no network");
+  set(1);
+  await client.rate(task, itemAt(task, 0), "4");
+  assert.equal((await client.sync()).stored, 1);
+  assert.equal((await client.recommend(task, 3)).length, 3);
+});
+
+test("the model of another question is not used", async () => {
+  const { client, shop, task } = await device("rated");
+  const other = await example("catalogue");
+  shop.published = ONE ?? null;
+  await client.sync();
+  shop.published = null;
+  assert.deepEqual(await client.recommend(other.task, 3), []);
+  shop.published = ONE ?? null;
+  assert.deepEqual(await client.fetchModel(other.task), listModel.fromBytes(ONE ?? assert.fail()));
+  assert.deepEqual(await client.recommend(other.task, 3), bestOf(ONE));
+  assert.deepEqual(await client.recommend(task, 3), bestOf(ONE));
 });
 
 test("an epsilon is per user only where what was rated is hidden", async () => {

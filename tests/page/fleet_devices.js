@@ -101,6 +101,7 @@ async function obey({ device, rate, ...given }) {
  * @param {import("../../src/tacit/page/device/documents/task.js").Task} task
  */
 async function state(client, task) {
+  await client.fetchModel(task);
   const { ledger, ratings, blocks } = await client.read();
   return {
     spent: Number(ledger[0]?.spent ?? 0n),

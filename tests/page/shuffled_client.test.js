@@ -388,6 +388,7 @@ test("lists are computed from items, and from ratings by item id", async () => {
   assert.deepEqual(await client.recommend([0, "b"], 3), []);
   await network.close(FIRST);
   network.newest = await address(new Uint8Array(MODEL));
+  await client.fetchModel();
   const model = listModel.fromBytes(new Uint8Array(MODEL));
   const best = new ListProfile(model, [0, "b"]).recommend(3);
   assert.equal(best.length, 3);
@@ -396,6 +397,29 @@ test("lists are computed from items, and from ratings by item id", async () => {
     assert.deepEqual(await client.recommend(items, 3), best);
   await assert.rejects(client.recommend(["unknown"]), RequestError);
   await assert.rejects(client.recommend([0], 1.5), RequestError);
+});
+
+test("recommendations are computed without a request, by the model of the last sync", async () => {
+  const network = await new Network().open(FIRST);
+  const client = device(network);
+  const items = [0, "b"];
+  await client.sync([100]);
+  network.asked = [];
+  assert.deepEqual(await client.recommend(items, 3), []);
+  assert.deepEqual(network.asked, []);
+  await network.close(FIRST);
+  const newest = await address(new Uint8Array(MODEL));
+  const best = new ListProfile(listModel.fromBytes(new Uint8Array(MODEL)), items).recommend(3);
+  // A model, then a malformed reply, bytes of another address, and the same model: no sync fails.
+  for (const said of [newest, "", "0".repeat(64), newest]) {
+    network.newest = said;
+    network.asked = [];
+    await client.sync([100]);
+    assert(network.asked.includes(`/v1/tasks/${await address(FIRST)}/model`));
+    network.asked = [];
+    for (let k = 0; k < 2; k++) assert.deepEqual(await client.recommend(items, 3), best);
+    assert.deepEqual(network.asked, []);
+  }
 });
 
 test("a rating model recommends from ratings alone, as in Python", async () => {

@@ -1,5 +1,6 @@
 /** A world for the device's tests: a store in memory, an obedient collector, a standing clock. */
 
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Client } from "../../src/tacit/page/device/client.js";
 import { address } from "../../src/tacit/page/device/documents/hashing.js";
@@ -122,6 +123,8 @@ export class Shop {
   /** What was asked to be erased, and acknowledged.
    * @type {import("../../src/tacit/page/device/store.js").Erasure[]} */
   erased = [];
+  /** The bytes of its model. @type {import("../../src/tacit/page/device/documents/hashing.js").Bytes | null} */
+  published = null;
   /** Kinds of documents that were requested. @type {string[]} */
   downloads = [];
   /** Addresses of tasks that it does not know any more. @type {Set<string>} */
@@ -137,15 +140,16 @@ export class Shop {
     return this.document;
   }
 
-  /** Nothing is published. @returns {Promise<string | null>} */
+  /** The address of the published model, null without one. @returns {Promise<string | null>} */
   async newestModel() {
     this.downloads.push("newest model");
-    return null;
+    return this.published && address(this.published);
   }
 
   /** @returns {Promise<import("../../src/tacit/page/device/documents/hashing.js").Bytes>} */
   async model() {
-    throw new Error("no model is published");
+    this.downloads.push("model");
+    return this.published ?? assert.fail("no model is published");
   }
 
   /**

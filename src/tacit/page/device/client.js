@@ -17,7 +17,7 @@ import { exported } from "./export.js";
 import { referenceCode, round } from "./answering/round.js";
 import { refuseAnothers, refuseMoved } from "./sending/moves.js";
 import { checkToken } from "./sending/collector.js";
-import { fetchModel } from "./recommending/published_model.js";
+import { LastModel } from "./recommending/last_model.js";
 import { recommend } from "./recommending/recommend.js";
 import { Sender } from "./sending/sender.js";
 import * as wireTask from "./documents/task.js";
@@ -26,7 +26,6 @@ import { levelOf } from "./documents/scale.js";
 import { CLOSED, inAllTabs } from "./store.js";
 
 /** @typedef {import("./documents/channel.js").Channel} Channel */
-/** @typedef {import("./store.js").Outgoing} Outgoing */
 /** @typedef {import("./documents/task.js").Task} Task */
 
 /**
@@ -67,6 +66,7 @@ export class Client {
   #sender;
   /** The task that was verified last, for a sync during a backoff. @type {Task | null} */
   #task = null;
+  #models;
 
   /**
    * Throws `RequestError` without a store or a collector, and for an unknown option.
@@ -82,6 +82,7 @@ export class Client {
     this.#words = words;
     this.#alone = alone;
     this.#sender = new Sender(store, collector, clock);
+    this.#models = new LastModel(collector);
   }
 
   /** Return everything that the device stores. */
@@ -133,8 +134,7 @@ export class Client {
 
   /**
    * Register the device with the enrolment token that the provider issued to the user. Every upload
-   * includes it. Throws `RequestError`, without the token, for one that no header can contain, and
-   * without https.
+   * includes it. Throws as `checkToken`.
    * @param {string} token
    */
   async register(token) {
@@ -204,9 +204,17 @@ export class Client {
   }
 
   /**
-   * Return the n best items that the user has not rated, best first, by the newest published model.
-   * Computed on the device. `score` is a predicted rating under an item model, and for ranking only
-   * under a list model. Empty if no model is published.
+   * Fetch the newest model, as `sync` does. Returns and throws what the function `fetchModel` does.
+   * @param {Task} task
+   */
+  async fetchModel(task) {
+    return this.#models.fetch(mustBeTask(task));
+  }
+
+  /**
+   * Return the n best items that the user has not rated, best first, by the model that was fetched
+   * last; the first one is fetched. Computed on the device. `score` is a predicted rating under an
+   * item model, and for ranking only under a list model. Empty if no model is published.
    *
    * Throws what `fetchModel` and `Profile` throw.
    * @param {Task} task
@@ -214,7 +222,7 @@ export class Client {
    */
   async recommend(task, n = 10) {
     const { levels } = await this.history(task);
-    return recommend(task, await fetchModel(this.#collector, task), levels, n);
+    return recommend(task, await this.#models.get(task), levels, n);
   }
 
   /**
@@ -238,11 +246,11 @@ export class Client {
    * Throws what `loads` of a task, `refuseAnothers` and `choose` throw, before anything is drawn,
    * `MovedError` if the user agreed to a move and the collector is not that of the successor, and `BudgetError` if a first report costs more than the remaining budget, or all reports to a task
    * that is answered block by block, which are paid for together. The outbox is sent in that case
-   * too.
+   * too. At the end it fetches a newer model, if it can.
    * @returns {Promise<SyncOutcome>}
    */
-  sync() {
-    return this.#alone(async () => {
+  async sync() {
+    const outcome = await this.#alone(async () => {
       const asked = await this.#sender.erase();
       const rows = await this.#store.read();
       const owner = ownerOf(rows);
@@ -261,6 +269,8 @@ export class Client {
       const notes = epoch < 0 ? [...sent.notes, NOT_BEGUN] : sent.notes;
       return { ...sent, late, refused: refusals.length, refusal: refusals[0] ?? null, notes };
     });
+    if (outcome.again === null && this.#task !== null) await this.fetchModel(this.#task).catch(() => {});
+    return outcome;
   }
 
   /**
@@ -286,14 +296,13 @@ export class Client {
     return this.#alone(async () => {
       const rows = await this.#store.read();
       const asked = await erasuresOf(rows);
-      const { ledger: _, erasures: kept, pause: pauses, shuffled, ...others } = rows;
-      const { shufflers: _heads, ...rest } = others;
+      const { ledger: _, shufflers: _heads, erasures: kept, pause: pauses, shuffled, ...rest } = rows;
       // Erasing does not bypass a pause: new erasure requests wait for its end, too.
       const over = kept.length + asked.length === 0 ? pauses : [];
       // A second bundle for a shuffled task would be another one of the same person.
       const put = { erasures: asked, shuffled: shuffled.map((row) => ({ ...row, bundle: null })) };
       await this.#store.commit({ remove: { ...rest, pause: over }, put });
-      return this.#sender.send();
+      return this.#send(await this.#sender.erase());
     });
   }
 

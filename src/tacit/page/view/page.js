@@ -8,7 +8,6 @@ import { sentence } from "../device/errors.js";
 import { fatesOf } from "./fate.js";
 import { ledgerView } from "./ledger.js";
 import { nats } from "../device/answering/ledger.js";
-import { fetchModel } from "../device/recommending/published_model.js";
 import { fetchTask } from "../device/sending/first_task.js";
 import { successorFrom } from "../device/sending/moves.js";
 import { bestOf, recommendationsView } from "./recommendations.js";
@@ -84,7 +83,7 @@ class Page {
     showOffer(rows, this.#agreed);
     find("home", HTMLElement).hidden = false;
     await this.refresh();
-    await heard(async () => (this.#model = await fetchModel(this.collector, task)));
+    await heard(async () => (this.#model = await this.client.fetchModel(task)));
     await this.refresh();
   }
 

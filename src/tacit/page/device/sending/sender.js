@@ -25,11 +25,6 @@ export class Sender {
     this.#clock = clock;
   }
 
-  /** Request pending erasures, then send the outbox, without new answers. */
-  async send() {
-    return this.upload(await this.erase());
-  }
-
   /**
    * Request every unconfirmed erasure, unless a backoff is in progress.
    * @returns {Promise<Asked>}

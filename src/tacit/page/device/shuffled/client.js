@@ -17,7 +17,7 @@ import { levelOf } from "../documents/scale.js";
 import { CertificateError, RequestError, TacitError } from "../errors.js";
 import { ListProfile } from "../recommending/list_profile.js";
 import { Profile } from "../recommending/profile.js";
-import { newestModel } from "../recommending/published_model.js";
+import { LastModel } from "../recommending/last_model.js";
 import { isList } from "../recommending/recommend.js";
 import { Collector } from "../sending/collector.js";
 import { FORGIVEN, isLater, pause } from "../sending/outbox.js";
@@ -80,6 +80,11 @@ export class ShuffledClient {
   #shuffler;
   #provider;
   #models;
+  /**
+   * The last released batch, null without one, undefined before a register.
+   * @type {import("../recommending/last_model.js").Source | null | undefined}
+   */
+  #released;
   #policy;
   #limit;
   #clock;
@@ -99,7 +104,7 @@ export class ShuffledClient {
     this.#shuffler = new Shuffler(shuffler, token, world.fetch);
     this.#provider = origin;
     const place = href.replace(/\/+$/, "");
-    this.#models = new Collector({ origin, place, ...(world.fetch && { fetch: world.fetch }) });
+    this.#models = new LastModel(new Collector({ origin, place, ...(world.fetch && { fetch: world.fetch }) }));
     this.#policy = limitsOf(policy);
     this.#limit = nano(lifetime);
     this.#clock = world.clock ?? (() => Date.now() / 1000);
@@ -132,13 +137,13 @@ export class ShuffledClient {
    * Throws `CertificateError` for a task or a register that was forged, or is against the policy, or
    * a token that was signed with another key, `BudgetError` if the lifetime limit does not allow the
    * task, and `RequestError` for items where the task is about ratings or the reverse, and for a rating
-   * off its scale, all before any draw.
+   * off its scale, all before any draw. At the end it fetches a newer model, if it can.
    * @param {OwnItems} items
    * @returns {Promise<ShuffledOutcome>}
    */
   sync(items) {
     const own = ownItems(items);
-    return this.#alone(async () => {
+    const synced = this.#alone(async () => {
       const open = await this.#openTask();
       /** @type {string[]} */
       const notes = [];
@@ -151,23 +156,26 @@ export class ShuffledClient {
       const outcome = await this.#send();
       return { ...outcome, notes: [...notes, ...outcome.notes] };
     });
+    return synced.then(async (outcome) => {
+      await this.#newest().catch(() => {});
+      return outcome;
+    });
   }
 
   /**
-   * Fetch the model of the last batch that was released, null if none is published: a list model, or
-   * after star ratings an item model. Throws `CertificateError` if the bytes do not match the address,
+   * Fetch the model of the last batch that was released, which `sync` does, too. Null if none is
+   * published: a list model, or after star ratings an item model. Throws `CertificateError` if the bytes do not match the address,
    * and `DataError` if the model is malformed.
    * @returns {Promise<ItemModel | ListModel | null>}
    */
   async fetchModel() {
-    const listed = await this.#alone(() => this.#register());
-    const released = listed?.released.get(this.#provider);
-    return released === undefined ? null : newestModel(this.#models, released);
+    await this.#alone(() => this.#register());
+    return this.#newest();
   }
 
   /**
-   * Return the n best items outside of `items`, best first, by the model that `fetchModel` returns,
-   * empty without one. `score` is for ranking only under a list model, and a predicted rating under an
+   * Return the n best items outside of `items`, best first, by the model that was fetched last, empty
+   * without one; the first one is fetched. `score` is for ranking only under a list model, and a predicted rating under an
    * item model.
    *
    * `items`: as in `sync`, and ratings by item id for an item model. They stay on the device. Throws
@@ -180,7 +188,7 @@ export class ShuffledClient {
   async recommend(items, n = 10) {
     whole("n", n, 0);
     const own = ownItems(items);
-    const model = await this.fetchModel();
+    const model = this.#released === undefined ? await this.fetchModel() : this.#released && (await this.#models.get(this.#released));
     if (model === null) return [];
     if (isList(model)) {
       return new ListProfile(model, areRatings(own) ? own.keys() : own).recommend(n);
@@ -192,6 +200,10 @@ export class ShuffledClient {
       return /** @type {const} */ ([item, values[levelOf(model.scale, rating)] ?? NaN]);
     });
     return new Profile(model, new Map(ratings)).recommend(n);
+  }
+
+  async #newest() {
+    return this.#released ? this.#models.fetch(this.#released) : null;
   }
 
   /** Return the provider's verified open task, null without one that is to be answered. */
@@ -225,6 +237,9 @@ export class ShuffledClient {
     const { head } = await this.#known();
     const listed = await register.loads(document, head);
     if (listed.head !== head) await this.#remember({ head: listed.head });
+    const question = this.#provider;
+    const address = listed.released.get(question);
+    this.#released = address === undefined ? null : { address, question };
     return listed;
   }
 
