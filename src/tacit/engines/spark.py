@@ -1,6 +1,7 @@
 """Engine of a cluster, or of one machine's cores, by Spark."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -107,8 +108,8 @@ def _made(description: Any, data: memoryview | bytes, at: list[int]) -> Any:
 LARGEST = 1 << 29
 """Most bytes of a packed block: Spark's records have at most 2^31 bytes, and buffers grow by
 doubling."""
-TASKS = 2
-"""Most tasks per core."""
+TASKS, SHORT = 2, 0.5
+"""Most tasks per core, and the seconds of a stage after which the next one has one per core."""
 
 
 class Spark:
@@ -131,6 +132,7 @@ class Spark:
         self.master, self.blocks, self.memory = master, blocks, memory
         self._open = ExitStack()
         self._session: Any = None
+        self._tasks_per_core = TASKS
 
     def over(
         self, kernel: Callable[[Block, Shared], Result], blocks: Sequence[Block], shared: Shared
@@ -182,14 +184,17 @@ class Spark:
         context = self._running().sparkContext
         # Sent once to each machine, for all of its tasks.
         sent = context.broadcast((shared_bytes, others))
-        # Each task costs time, so small fits need few; some more than cores balance large ones.
-        tasks = min(len(packed), TASKS * context.defaultParallelism)
+        # Each task costs about .01 seconds, so short stages have few of them. More tasks than cores
+        # balance long ones. Results do not depend on their number.
+        tasks = min(len(packed), self._tasks_per_core * context.defaultParallelism)
+        start = time.monotonic()
         try:
             with quiet(), losing_nobody(self.master):
                 results = context.parallelize(packed, tasks).mapPartitions(_Task(name, sent))
                 return [_reported(*outcome) for outcome in results.collect()]
         finally:
             sent.destroy()
+            self._tasks_per_core = 1 if time.monotonic() - start < SHORT else TASKS
 
     def _running(self) -> Any:
         if self._session is None:
