@@ -35,7 +35,7 @@ SMALL = {
     "collector/ingest/enrolment.py": "four importers in three rooms",
     "collector/storage/addresses.py": "imports PostgreSQL's driver on use",
     "device/storage/upgrade.py": "one upgrade",
-    "experiments/defaults.py": "three importers",
+    "experiments/defaults.py": "six importers in two rooms",
     "labels/on_request.py": "imports attacks on use",
     "readers/formats/headerless.py": "three formats of one kind",
     "readers/formats/sparse.py": "one format",

@@ -23,8 +23,8 @@ from tacit.collection.named_plans import IDENTITY
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.comparison.user_level import UserLevelComparison, on_axis
 from tacit.experiments.experiment import Journal
-from tacit.experiments.results import ResultRow
 from tacit.progress import bar
+from tacit.results.comparison.row import ResultRow
 
 MODELS = "channel-mf,pg-mf,dpals,dp-covariance"
 COLOURS = ("tab:blue", "tab:cyan", "tab:green", "tab:red", "tab:purple")

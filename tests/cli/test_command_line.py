@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from tacit import readers
-from tacit.experiments.results import KEYS
 from tacit.reporting.plot import inline
+from tacit.results.comparison.row import KEYS
 
 REQUEST = "tacit.experiments.comparison.request"
 MEMBERS = "tacit.experiments.comparison.members"
@@ -21,9 +21,9 @@ MEMBERS = "tacit.experiments.comparison.members"
 def simple(monkeypatch, find, compared):
     """Models simple enough to check, and one that says almost nothing under every name."""
     monkeypatch.setattr(f"{MEMBERS}.learner", find)
-    for module in (REQUEST, "tacit.experiments.attacks.attacks"):
+    for module in (REQUEST, "tacit.experiments.attacks"):
         monkeypatch.setattr(f"{module}.check_channels", lambda *names: None)
-    for module in ("tacit.collection.named_plans", "tacit.experiments.attacks.attacks"):
+    for module in ("tacit.collection.named_plans", "tacit.experiments.attacks"):
         monkeypatch.setattr(f"{module}.plan_of", compared().make_plan)
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.experiments.results import LISTS
+from tacit.results.comparison.row import LISTS
 
 HAD = np.argwhere(np.random.default_rng(0).random((30, 25)) < 0.35).tolist()
 

@@ -12,11 +12,11 @@ from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.holdout import Holdout
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
-from tacit.experiments.crossdomain.rows import as_text
 from tacit.experiments.crossdomain.trial_measurement import TrialMeasurement
 from tacit.experiments.crossdomain.trials import TrialRequest
 from tacit.models.lists import EASE, interactions
 from tacit.readers import from_frame
+from tacit.results.crossdomain.rows import as_text
 from tacit.scale import THERE
 
 GROUPS, OWN, OTHER = 4, 0.4, 0.02

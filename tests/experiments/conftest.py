@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from tacit.crossdomain.domains import Domains
-from tacit.experiments.results import ResultRow
 from tacit.readers import from_frame, synthetic
+from tacit.results.comparison.row import ResultRow
 
 ROW = {
     "dataset": "made-up", "plan": "rated", "cap": None, "channel": "even", "channel_id": "ab",

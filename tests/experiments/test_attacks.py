@@ -10,11 +10,11 @@ from tacit.audit.attacks.world import World
 from tacit.channels import compile_channel
 from tacit.collection import named_plans
 from tacit.errors import RequestError
-from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
-from tacit.experiments.attacks.report import EXPERIMENT, attack_figure, experiment, report
-from tacit.experiments.attacks.tables import leaks, tables
+from tacit.experiments.attacks import AttackRequest, experiment
 from tacit.experiments.experiment import Journal
 from tacit.readers import synthetic
+from tacit.results.attacks.report import EXPERIMENT, attack_figure, report
+from tacit.results.attacks.rows import AttackRow, leaks, tables
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.experiments.attacks.report import attack_section, quick_attacks
-from tacit.experiments.comparison.report import report
+from tacit.experiments.attacks import quick_attacks
 from tacit.readers import synthetic
+from tacit.results.attacks.report import attack_section
+from tacit.results.comparison.report import report
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 

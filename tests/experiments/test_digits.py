@@ -2,9 +2,9 @@
 
 import pytest
 
-from tacit.experiments.comparison.report import findings
-from tacit.experiments.comparison.tables import accuracy, best
 from tacit.reporting.table import decimals
+from tacit.results.comparison.report import findings
+from tacit.results.comparison.tables import accuracy, best
 
 
 @pytest.mark.parametrize(

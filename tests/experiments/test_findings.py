@@ -6,9 +6,9 @@ from math import nan
 import pytest
 
 from tacit import synthetic
-from tacit.experiments.comparison.chart import Chart
-from tacit.experiments.comparison.report import findings, guess
 from tacit.reporting.page import Provenance, render
+from tacit.results.comparison.chart import Chart
+from tacit.results.comparison.report import findings, guess
 
 
 def html(chart: Chart) -> str:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tacit.experiments.experiment import Experiment, Journal
-from tacit.experiments.results import ResultRow
 from tacit.metrics.split import SplitProtocol
+from tacit.results.comparison.row import ResultRow
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.experiments.comparison.compare import experiment
 from tacit.experiments.comparison.comparison import Comparison
-from tacit.experiments.comparison.device_sample import synthetic_sample
-from tacit.experiments.comparison.tables import accuracy, best, promises
 from tacit.learners.learner import learner, names
 from tacit.learners.settings import having, require_options
 from tacit.readers import synthetic
+from tacit.results.comparison.device_sample import synthetic_sample
+from tacit.results.comparison.tables import accuracy, best, promises
 
 
 def test_a_real_comparison_orders_as_it_must():

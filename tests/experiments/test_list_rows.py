@@ -14,12 +14,13 @@ from tacit.engines.engine import Local
 from tacit.errors import RequestError
 from tacit.experiments import metric_columns
 from tacit.experiments.comparison.comparison import Comparison
-from tacit.experiments.comparison.report import report
-from tacit.experiments.comparison.tables import as_text
 from tacit.experiments.metric_columns import cold_users, list_columns
-from tacit.experiments.results import ADDED, LISTS, load, save
 from tacit.metrics.lists import list_figures
 from tacit.models import LIST_MODELS, MODELS
+from tacit.results.comparison.report import report
+from tacit.results.comparison.row import ADDED, LISTS, ResultRow, read_rows
+from tacit.results.comparison.tables import as_text
+from tacit.results.records import save
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 
@@ -158,8 +159,8 @@ def test_every_model_leaves_out_the_same_users_and_rows_say_how_many(tmp_path):
     assert LEFT_OUT.format("20 users") in str(found)
     of_one = [row for row in found.rows if row.model == "bias"]
     assert LEFT_OUT.format("20 users") in report(of_one)
-    save(found.rows, tmp_path / "rows.json")
-    assert load(tmp_path / "rows.json")[0].cold_users == 20
+    save(found.rows, tmp_path / "rows.json", ResultRow)
+    assert read_rows(tmp_path / "rows.json")[0].cold_users == 20
     assert json.loads((tmp_path / "rows.json").read_text())[0]["cold_users"] == 20
 
 

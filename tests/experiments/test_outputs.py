@@ -4,7 +4,7 @@ import pytest
 
 from tacit import compare as compare_here
 from tacit.errors import RequestError
-from tacit.experiments.results import writable
+from tacit.results.records import writable
 
 PLAN = ("plan", "--people", "1e4", "--items", "100", "--ratings-each", "9", "--person-epsilon", "4")
 

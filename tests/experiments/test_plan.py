@@ -12,7 +12,6 @@ from tacit.collection.plans import Catalogue, Sample
 from tacit.collection.slot_terms import SlotTerms
 from tacit.errors import RequestError
 from tacit.experiments.comparison import user_level
-from tacit.experiments.results import save
 from tacit.models import ChannelMF, item_model
 from tacit.planning import plan, population, prediction
 from tacit.planning.plan import Deployment, PlanRow, expected, sentences
@@ -26,6 +25,7 @@ from tacit.planning.population import (
 )
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.readers import synthetic
+from tacit.results.records import save
 from tacit.scale import RatingScale
 from tacit.training import PGMF
 from tacit.training.mechanism.accounting import least_multiplier

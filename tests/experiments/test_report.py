@@ -9,16 +9,16 @@ from html.parser import HTMLParser
 import pytest
 from markupsafe import Markup
 
-from tacit.experiments.comparison.chart import Chart
-from tacit.experiments.comparison.device_sample import DeviceSample
-from tacit.experiments.comparison.report import report as rendered
-from tacit.experiments.comparison.tables import accuracy, best, foremost, promises, slice_tables
-from tacit.experiments.guarantee_text import failed
 from tacit.metrics.accuracy import Slice
 from tacit.reporting.page import render
 from tacit.reporting.panel import PALETTE, limits, separated
 from tacit.reporting.plot import INK, draw, svg
 from tacit.reporting.table import text
+from tacit.results.comparison.chart import Chart
+from tacit.results.comparison.device_sample import DeviceSample
+from tacit.results.comparison.report import report as rendered
+from tacit.results.comparison.tables import accuracy, best, foremost, promises, slice_tables
+from tacit.results.guarantee_text import failed
 from tacit.training.papers.xian import OBJECTIVE, RAW
 
 

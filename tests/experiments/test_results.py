@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from tacit.errors import DataError
-from tacit.experiments.results import KEYS, load, save
 from tacit.metrics.accuracy import Slice
+from tacit.results.comparison.row import KEYS, ResultRow, read_rows
+from tacit.results.records import save
 
 CONTRACT = (
     "dataset, plan, cap, channel, channel_id, model, mode, where, trust, epsilon, delta, unit, "
@@ -31,8 +32,8 @@ def test_rows_survive_the_file(tmp_path, make_row):
         make_row(channel=None, trust="curator", f_score_at_10=float("nan")),
     ]
     path = tmp_path / "out.json"
-    save(rows, path)
-    back = load(path)
+    save(rows, path, ResultRow)
+    back = read_rows(path)
     assert back[:2] == rows[:2]
     assert math.isnan(back[2].f_score_at_10)
     written = json.loads(path.read_text())
@@ -48,8 +49,8 @@ def test_slices_are_a_key_of_the_rows_that_have_them_alone(tmp_path, make_row):
     rows = [make_row(slices=(Slice(**part), Slice(**{**part, "privacy_cost": 0.25}))),
             make_row(slices=()), make_row()]  # fmt: skip
     path = tmp_path / "out.json"
-    save(rows, path)
-    assert load(path) == rows
+    save(rows, path, ResultRow)
+    assert read_rows(path) == rows
     written = json.loads(path.read_text())
     assert written[0]["slices"] == [part, {**part, "privacy_cost": 0.25}]
     assert [tuple(row) for row in written[1:]] == [(*KEYS, "slices"), KEYS]
@@ -60,15 +61,15 @@ def test_slices_are_a_key_of_the_rows_that_have_them_alone(tmp_path, make_row):
 
 
 def test_an_empty_list_is_a_result_file_too(tmp_path):
-    save([], tmp_path / "out.json")
-    assert load(tmp_path / "out.json") == []
+    save([], tmp_path / "out.json", ResultRow)
+    assert read_rows(tmp_path / "out.json") == []
 
 
 def test_a_slice_of_other_keys_is_refused(tmp_path, make_row):
     path = tmp_path / "out.json"
     path.write_text(json.dumps([{**make_row().to_dict(), "slices": [{"by": "age"}]}]))
     with pytest.raises(DataError, match="run the comparison again"):
-        load(path)
+        read_rows(path)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '[{"dataset": "x"}]', "not json"])
@@ -76,4 +77,4 @@ def test_other_files_are_refused(tmp_path, text):
     path = tmp_path / "out.json"
     path.write_text(text)
     with pytest.raises(DataError, match="run the comparison again"):
-        load(path)
+        read_rows(path)

@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tacit.experiments.crossdomain.charts import (
+from tacit.reporting.plot import draw
+from tacit.results.crossdomain.charts import (
     Styles,
     Sweep,
     at_fixed,
@@ -15,10 +16,9 @@ from tacit.experiments.crossdomain.charts import (
     report_figures,
     sweeps,
 )
-from tacit.experiments.crossdomain.report import report
-from tacit.experiments.crossdomain.rows import TrialRow
-from tacit.experiments.crossdomain.surfaces import surfaces
-from tacit.reporting.plot import draw
+from tacit.results.crossdomain.report import report
+from tacit.results.crossdomain.rows import TrialRow
+from tacit.results.crossdomain.surfaces import surfaces
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 

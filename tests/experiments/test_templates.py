@@ -8,17 +8,16 @@ from jinja2 import UndefinedError
 from made_reports import PAGES, trials
 
 from tacit import synthetic
-from tacit.experiments.attacks.attacks import AttackRequest
-from tacit.experiments.attacks.report import experiment
-from tacit.experiments.attacks.report import report as attacks
-from tacit.experiments.choice.report import Criteria
-from tacit.experiments.choice.report import report as choice
-from tacit.experiments.choice.tradeoff import Tradeoff
-from tacit.experiments.comparison.device_sample import DeviceSample
-from tacit.experiments.comparison.report import report as comparison
-from tacit.experiments.crossdomain.report import report as crossdomain
+from tacit.experiments.attacks import AttackRequest, experiment
 from tacit.reporting.page import Provenance, render
 from tacit.reporting.table import Table
+from tacit.results.attacks.report import report as attacks
+from tacit.results.choice.report import Criteria
+from tacit.results.choice.report import report as choice
+from tacit.results.choice.tradeoff import Tradeoff
+from tacit.results.comparison.device_sample import DeviceSample
+from tacit.results.comparison.report import report as comparison
+from tacit.results.crossdomain.report import report as crossdomain
 
 HOSTILE = "<script>alert(1)</script>"
 ESCAPED = "&lt;script&gt;alert(1)&lt;/script&gt;"

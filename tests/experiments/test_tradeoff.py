@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tacit.errors import RequestError
-from tacit.experiments.choice.report import figure, panel
-from tacit.experiments.choice.tradeoff import MEAN, Tradeoff, strength, tradeoff
+from tacit.results.choice.report import figure, panel
+from tacit.results.choice.tradeoff import MEAN, Tradeoff, strength, tradeoff
 
 
 @pytest.fixture

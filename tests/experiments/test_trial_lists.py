@@ -16,15 +16,16 @@ from tacit.engines.engine import Local
 from tacit.errors import DataError, RequestError
 from tacit.experiments.crossdomain import list_trials
 from tacit.experiments.crossdomain.list_trials import AskedCatalogue, list_baselines
-from tacit.experiments.crossdomain.report import report
-from tacit.experiments.crossdomain.rows import CONSTANTS, TrialRow, list_table, mean, table
 from tacit.experiments.crossdomain.trial_cell import TrialCell
 from tacit.experiments.crossdomain.trial_measurement import TrialMeasurement
 from tacit.experiments.crossdomain.trials import TrialRequest
 from tacit.experiments.experiment import Journal
-from tacit.experiments.results import LISTS, save
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.reporting.table import text
+from tacit.results.comparison.row import LISTS
+from tacit.results.crossdomain.report import report
+from tacit.results.crossdomain.rows import CONSTANTS, TrialRow, list_table, mean, table
+from tacit.results.records import save
 from tacit.training.mechanism import noisy_releases
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")

@@ -13,18 +13,11 @@ from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import Predicted, TrialPredictions
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
-from tacit.experiments.crossdomain.report import report
-from tacit.experiments.crossdomain.rows import (
-    CONSTANTS,
-    TrialRow,
-    as_text,
-    behind,
-    promises,
-    table,
-)
 from tacit.experiments.crossdomain.trials import TrialRequest
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.reporting.table import text
+from tacit.results.crossdomain.report import report
+from tacit.results.crossdomain.rows import CONSTANTS, TrialRow, as_text, behind, promises, table
 
 CONTRACT = (
     "model, variant, mode, epsilon, replacement_epsilon, neighbour_epsilon, delta, unit, trust, "

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tacit.experiments.comparison.chart import Chart
 from tacit.reporting.table import epsilon_per, units
+from tacit.results.comparison.chart import Chart
 
 
 def test_what_protects_nothing_has_no_unit_and_different_ones_are_all_named(make_row):

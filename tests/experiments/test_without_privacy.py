@@ -9,9 +9,9 @@ import pytest
 from tacit.experiments.comparison.compare import experiment
 from tacit.experiments.comparison.measurement import with_baseline_columns
 from tacit.experiments.experiment import Journal
-from tacit.experiments.results import ResultRow
 from tacit.metrics.accuracy import Slice
 from tacit.metrics.split import SplitProtocol
+from tacit.results.comparison.row import ResultRow
 
 
 def part(by="activity", decile=1, rmse=1.0):

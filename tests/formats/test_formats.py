@@ -14,8 +14,8 @@ from tacit.device.profile import Profile
 from tacit.device.storage.store import Store
 from tacit.experiments.comparison.experiment_file import read
 from tacit.experiments.experiment import Journal
-from tacit.experiments.results import ResultRow, load
 from tacit.models import Fitted
+from tacit.results.comparison.row import ResultRow, read_rows
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 from tacit.wire.tasks.loading import loads
@@ -135,7 +135,7 @@ KINDS = {
     "presence.model": of_model,
     "mf.items": of_item_model,
     "ease": of_list_model,
-    "rows.json": lambda path: of_results(load(path)),
+    "rows.json": lambda path: of_results(read_rows(path)),
     "grid.json.journal": of_journal,
 }
 

@@ -8,19 +8,18 @@ from itertools import product
 from typing import Any
 
 from tacit import synthetic
-from tacit.experiments.attacks.attacks import AttackRequest
-from tacit.experiments.attacks.report import experiment, quick_attacks
-from tacit.experiments.attacks.report import report as attacks
-from tacit.experiments.choice.report import Criteria
-from tacit.experiments.choice.report import report as choice
-from tacit.experiments.choice.tradeoff import Tradeoff, strength
-from tacit.experiments.comparison.device_sample import DeviceSample
-from tacit.experiments.comparison.report import report as comparison
-from tacit.experiments.crossdomain.report import report as crossdomain
-from tacit.experiments.crossdomain.rows import TrialRow
-from tacit.experiments.results import ResultRow
+from tacit.experiments.attacks import AttackRequest, experiment, quick_attacks
 from tacit.metrics.accuracy import Slice
 from tacit.reporting.page import Provenance
+from tacit.results.attacks.report import report as attacks
+from tacit.results.choice.report import Criteria
+from tacit.results.choice.report import report as choice
+from tacit.results.choice.tradeoff import Tradeoff, strength
+from tacit.results.comparison.device_sample import DeviceSample
+from tacit.results.comparison.report import report as comparison
+from tacit.results.comparison.row import ResultRow
+from tacit.results.crossdomain.report import report as crossdomain
+from tacit.results.crossdomain.rows import TrialRow
 
 RATINGS = synthetic(120, 80, 4000, rng=1)
 EPSILONS = (0.1, 0.5, 1.0, 3.0, 8.0)

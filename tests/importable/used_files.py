@@ -29,10 +29,11 @@ from tacit.device.list_profile import ListProfile
 from tacit.device.profile import Profile
 from tacit.errors import TacitError
 from tacit.experiments.experiment import Journal
-from tacit.experiments.results import ResultRow, load, to_frame
 from tacit.models import Fitted, fold_in, item_model, list_model
 from tacit.readers import from_frame
 from tacit.reports import Reports
+from tacit.results.comparison.row import ResultRow, read_rows
+from tacit.results.records import to_frame
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
 from tacit.wire.tasks.loading import loads
@@ -125,10 +126,10 @@ def use_task(path: Path) -> None:
 def use_journal(path: Path) -> None:
     """Go on with a comparison, or print its results."""
     if path.read_bytes()[:1] == b"[":
-        to_frame(load(path))
+        to_frame(read_rows(path), ResultRow)
         return
     journal = Journal(path, ResultRow)
-    to_frame(journal.rows(list(journal._rows)))
+    to_frame(journal.rows(list(journal._rows)), ResultRow)
 
 
 USES: dict[str, Callable[[Path], None]] = {

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tacit.experiments.results import load
 from tacit.readers import synthetic
+from tacit.results.comparison.row import read_rows
 
 pytestmark = pytest.mark.long
 EXAMPLE = Path(__file__).parent / "example"
@@ -62,7 +62,7 @@ def test_its_members_run_side_by_side_and_results_say_where_they_are_from(tacit,
     said = f"does not verify: three-factors of {WHERE}, exponential of {WHERE}, item-bias"
     assert said in ran.stdout
     assert said in (tmp_path / "page.html").read_text()
-    rows = load(tmp_path / "rows.json")
+    rows = read_rows(tmp_path / "rows.json")
     assert {row.plugins for row in rows if row.model == "bias"} == {None, f"exponential of {WHERE}"}
     assert {row.plugins for row in rows if row.model == "item-bias"} == {f"item-bias of {WHERE}"}
     assert {row.unit for row in rows if row.model == "item-bias"} == {"value"}

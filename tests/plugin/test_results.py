@@ -7,11 +7,12 @@ import pytest
 from outside_texts import CHANNEL, MODEL
 
 from tacit import compare
-from tacit.experiments.attacks.attacks import AttackRequest, AttackRow
+from tacit.experiments.attacks import AttackRequest
 from tacit.experiments.comparison.request import asked, protocol
-from tacit.experiments.results import load
 from tacit.models import Baseline
 from tacit.readers import synthetic
+from tacit.results.attacks.rows import AttackRow
+from tacit.results.comparison.row import read_rows
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 
@@ -26,7 +27,7 @@ def test_a_comparison_says_where_its_members_are_from(install, run, data, tmp_pa
     assert status == 0
     assert sentence + "again of fake_plain 1.2." in out
     assert sentence in (tmp_path / "page.html").read_text()
-    found = {(row.channel, row.model): row.plugins for row in load(tmp_path / "rows.json")}
+    found = {(row.channel, row.model): row.plugins for row in read_rows(tmp_path / "rows.json")}
     assert found["identity", "bias"] is None
     assert found["identity", "plain"] == "plain of fake_plain 1.2"
     assert found["again", "plain"] == "again of fake_plain 1.2, plain of fake_plain 1.2"

@@ -14,10 +14,10 @@ from tacit.collection.perturb import perturb
 from tacit.collection.plans import Rated
 from tacit.collection.report_file import read_reports, write_reports
 from tacit.errors import TacitError
-from tacit.experiments import results
 from tacit.models import Fitted
 from tacit.readers import items, read, synthetic
 from tacit.readers.declared import catalogue, people
+from tacit.results.comparison.row import read_rows
 
 CATALOGUES = ("u.item", "movies.dat", "movies.csv")
 CASES = dict.fromkeys(VALID, 1500) | dict.fromkeys(CATALOGUES, 9000) | {"parquet": 4000}
@@ -135,7 +135,7 @@ def test_our_own_files(kind, count, tmp_path, monkeypatch):
 def test_a_result_file_that_is_none(text, tmp_path):
     path = tmp_path / "out.json"
     path.write_text(text)
-    assert outcome(results.load, path) == "refused"
+    assert outcome(read_rows, path) == "refused"
 
 
 def test_a_line_without_an_end_is_refused_before_it_is_all_in_memory(tmp_path):

@@ -1,1 +1,1 @@
-"""Experiments over channels, models and splits: grid, result rows, tables and reports."""
+"""Experiments over channels, models and splits: cells, their measurement, and the one loop."""

@@ -8,11 +8,6 @@ if TYPE_CHECKING:
     from tacit.reports import Reports
 
 STARS_MODEL, STARS_PLAN = "channel-mf", "rated"
-RANDOM, POPULARITY = "random", "popularity"
-"""List models that are baselines of every comparison. The first one is not fitted to data."""
-PRIVATE_POPULARITY = "dp-popularity"
-BASELINES = (RANDOM, POPULARITY, PRIVATE_POPULARITY)
-"""Names of all baselines that a comparison adds."""
 
 
 def model_for(source: "Ratings | Reports") -> str:
@@ -32,6 +27,7 @@ def plan_for(source: "Ratings | Reports") -> str:
 def with_baselines(models: Sequence[str]) -> tuple[str, ...]:
     """Add the baselines: random lists, popularity, and private popularity if there is a trainer of
     list models. No duplicates."""
+    from tacit.results.comparison.row import POPULARITY, PRIVATE_POPULARITY, RANDOM
     from tacit.training import LIST_TRAININGS
 
     private = [PRIVATE_POPULARITY] if any(name in LIST_TRAININGS for name in models) else []

@@ -15,8 +15,8 @@ from typing import Any, Generic, TypeVar
 from typing import Protocol as Interface
 
 from tacit.errors import DataError
-from tacit.experiments.results import AnyRow, save
 from tacit.progress import Progress
+from tacit.results.records import AnyRow, save
 from tacit.whole_files import write_whole
 
 Bar = Callable[[str], AbstractContextManager[Progress]]

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RequestError, must_be, number
-from tacit.experiments.results import METRICS, STARS
 from tacit.metrics.accuracy import mae, ranking, relevant_from, rmse
 from tacit.metrics.accuracy import slices as slices_of
 from tacit.metrics.lists import LENGTH, ListFigures, list_figures, ndcg_of, niche_users
@@ -18,6 +17,7 @@ from tacit.models.lists.exclusion import PRESENCE_PUBLIC
 from tacit.models.top_n import top_n
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
+from tacit.results.comparison.row import METRICS, STARS
 from tacit.scale import RatingScale
 
 NO_RATINGS: dict[str, Any] = {**dict.fromkeys(STARS, math.nan), "predict_seconds": 0.0}

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from tacit.crossdomain.x_map.item_map import ItemMap
 from tacit.crossdomain.x_map.item_map_file import is_item_map
-from tacit.experiments import results
-from tacit.experiments.guarantee_text import claims, plugged
-from tacit.experiments.results import ResultRow
 from tacit.labels.label import Label, Terms
 from tacit.models import load
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.results.comparison.row import ResultRow, read_rows
+from tacit.results.guarantee_text import claims, plugged
 from tacit.wire import item_model, list_model
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel
@@ -22,7 +21,7 @@ UNBOUNDED_RESULT = "The guarantees per value or slot do not imply a guarantee pe
 
 def of_result(path: Path) -> Label:
     """Return the label of a result file. Raises `DataError` for a file without result rows."""
-    rows = results.load(path)
+    rows = read_rows(path)
     terms = [
         Terms(through=_methods(group), promises=tuple(_promises(claim, group)))
         for claim, group in claims(rows)

@@ -12,13 +12,13 @@ from typing import Any, Self
 
 from tacit.collection.named_plans import AUTO, plan_of
 from tacit.collection.slot_terms import KINDS, SlotTerms, slot_terms
-from tacit.experiments.results import checked, plain
 from tacit.planning import prediction
 from tacit.planning.population import MadeUpWorld, Population
 from tacit.planning.prediction import Prediction
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.progress import Progress
 from tacit.reporting.table import NOTHING, Table
+from tacit.results.records import checked, plain
 from tacit.scale import shortest
 from tacit.training import PER_PERSON, PGMF, ShuffledCovariance, ShuffledItemMean
 from tacit.training.mechanism.accounting import check_promise

@@ -15,13 +15,13 @@ from typing import Any, Self
 import numpy as np
 
 from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
-from tacit.experiments.results import checked, plain
 from tacit.planning.population import Population
 from tacit.planning.shuffled_worlds import ForecastTrial, ListWorld, StarWorld
 from tacit.privacy.guarantee import Trust
 from tacit.progress import Progress
 from tacit.readers.synthetic import FEWEST, synthetic
 from tacit.reporting.table import NOTHING, Table
+from tacit.results.records import checked, plain
 from tacit.training import ShuffledEase
 from tacit.training.shuffled.settings import ShuffledSettings, plan_for
 from tacit.wire.shuffled.task import SEALED_BYTES

@@ -75,7 +75,7 @@ def paper(
 
         tacit paper x-map book-ratings.csv film-ratings.csv --scale 1:5:1 --quick
     """
-    from tacit.experiments.results import writable
+    from tacit.results.records import writable
 
     files = data or []
     writable(report, read=(*files, items))

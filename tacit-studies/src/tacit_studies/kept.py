@@ -9,8 +9,8 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from tacit.errors import DataError
 from tacit.experiments.experiment import Experiment, Journal
-from tacit.experiments.results import AnyRow
 from tacit.progress import Progress, bar
+from tacit.results.records import AnyRow
 
 AnyCase = TypeVar("AnyCase", bound=tuple[Any, ...])
 AnyKey = TypeVar("AnyKey")

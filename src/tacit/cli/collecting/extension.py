@@ -33,8 +33,8 @@ def extend_task(
     items: Path, extend: Path, titles: Path | None, output: Path, open_after: int | None
 ) -> None:
     """Write the task that adds the items of a catalogue to an earlier task."""
-    from tacit.experiments.results import writable
     from tacit.readers import catalogue
+    from tacit.results.records import writable
     from tacit.wire.tasks.loading import loads
 
     writable(output, read=(items, extend, titles))

@@ -48,7 +48,7 @@ def label(
 
         tacit label served/models/3fe0.items
     """
-    from tacit.experiments.results import writable
+    from tacit.results.records import writable
 
     writable(output, read=(about,), beside=(".html", ".json"))
     page = output.with_suffix(".html")

@@ -51,8 +51,8 @@ def move_task(extend: Path | None, successor: str, signing_key: Path | None, out
 
     `extend` and `signing_key`: None only if `require_moving` raises.
     """
-    from tacit.experiments.results import writable
     from tacit.publishing.provider_key import ProviderKey
+    from tacit.results.records import writable
     from tacit.wire.origin import FORM
     from tacit.wire.tasks.loading import loads
     from tacit.wire.tasks.moves import is_successor

@@ -47,7 +47,7 @@ def perturb(
 
         tacit perturb u.data --epsilon 1 --engine spark -o reports.parquet
     """
-    from tacit.experiments.results import writable
+    from tacit.results.records import writable
 
     writable(output, read=(data, catalogue, people))
     spark = options.spark_master(engine, master)

@@ -99,8 +99,8 @@ def task(
         --key films.key -o films.json
     """
     from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
-    from tacit.experiments.results import writable
     from tacit.readers import catalogue
+    from tacit.results.records import writable
     from tacit.shuffler.task_key import TaskKey
     from tacit.shuffler.tasks import Origins, item_task
     from tacit.wire.origin import origin_of
@@ -205,7 +205,7 @@ def pairs(
         tacit shuffled pairs films-counts.json --closes 2031-06-01T12:00 --key pairs.key
         -o pairs.json
     """
-    from tacit.experiments.results import writable
+    from tacit.results.records import writable
     from tacit.shuffler.counts import load_counts
     from tacit.shuffler.task_key import TaskKey
     from tacit.training.shuffled.collected import pair_task

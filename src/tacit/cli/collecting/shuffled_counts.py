@@ -59,7 +59,7 @@ def count(
         --master spark://host:7077 -o /shared/films-counts.json
     """
     from tacit.cli.engines import counting
-    from tacit.experiments.results import writable
+    from tacit.results.records import writable
     from tacit.shuffler.batch_files import TOKENS
     from tacit.shuffler.counts import counts_of, open_batch
     from tacit.shuffler.session import ShufflerSession
@@ -122,9 +122,9 @@ def fit(
     """
     from tacit.collector.storage.publications import Publication
     from tacit.collector.storage.published_models import PublishedModels
-    from tacit.experiments.results import writable
     from tacit.models import item_model, list_model
     from tacit.models.fitted import Fitted
+    from tacit.results.records import writable
     from tacit.shuffler.counts import load_counts
     from tacit.training.shuffled.collected import fit_counts
     from tacit.whole_files import write_whole

@@ -169,7 +169,7 @@ def task(
         raise RequestError("--open-after has an effect with --extend only; leave it out.")
     who = _origin(provider)
     plan, epsilon = _terms(plan, epsilon, preset)
-    from tacit.experiments.results import writable
+    from tacit.results.records import writable
 
     writable(output, read=(items, signing_key))
 

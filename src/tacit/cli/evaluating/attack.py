@@ -55,7 +55,7 @@ def attack(
 
         tacit attack ml-1m/ratings.dat --people users.parquet --json out.json --report out.html
     """
-    from tacit.experiments.results import ROWS, writable
+    from tacit.results.records import ROWS, writable
 
     read = (data, catalogue, people)
     writable(json, read=read, beside=ROWS)
@@ -63,8 +63,7 @@ def attack(
 
     from tacit.audit.attacks import ATTACKS
     from tacit.cli.evaluating.execution import execute
-    from tacit.experiments.attacks.attacks import AttackRequest
-    from tacit.experiments.attacks.report import experiment
+    from tacit.experiments.attacks import AttackRequest, experiment
     from tacit.experiments.comparison.request import epsilon_texts
     from tacit.reporting.page import Provenance
 

@@ -11,8 +11,8 @@ from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.experiments.choice.report import Criteria
-    from tacit.experiments.choice.tradeoff import Tradeoff
+    from tacit.results.choice.report import Criteria
+    from tacit.results.choice.tradeoff import Tradeoff
 
 GRID = "0.1,0.2,0.5,1,2,3,4,6,8"
 
@@ -93,21 +93,22 @@ def choose_epsilon(
             "--private requires --scale, as in --scale 1:5:1: inferring the scale would query the "
             "ratings without accounting for the privacy cost."
         )
-    from tacit.experiments.results import writable
+    from tacit.results.records import writable
 
     writable(figure, report, read=(data,))
 
     from tacit.cli.evaluating.execution import execute
     from tacit.collection.named_plans import check_channels
     from tacit.experiments.choice.private_choice import PROVIDER, PrivateChoice, check_place
-    from tacit.experiments.choice.report import Criteria, choosing
-    from tacit.experiments.choice.tradeoff import WITHOUT_NOISE, require_several, tradeoff, trial
+    from tacit.experiments.choice.trial import choosing, require_several, trial
     from tacit.experiments.comparison.compare import experiment
     from tacit.experiments.comparison.request import epsilon_texts
     from tacit.learners.learner import learner
     from tacit.metrics.split import SplitProtocol
     from tacit.readers import synthetic
     from tacit.reporting.page import Provenance
+    from tacit.results.choice.report import Criteria
+    from tacit.results.choice.tradeoff import WITHOUT_NOISE, tradeoff
 
     grid, protocol = epsilon_texts(epsilon), SplitProtocol(seeds=seeds)
     require_several(grid)
@@ -144,8 +145,8 @@ def choose_epsilon(
 
 
 def _draw(result: "Tradeoff", criteria: "Criteria", path: Path) -> None:
-    from tacit.experiments.choice.report import figure
     from tacit.reporting.plot import svg
+    from tacit.results.choice.report import figure
     from tacit.whole_files import write_whole
 
     write_whole(path, svg(figure(result, criteria.limits)).encode())

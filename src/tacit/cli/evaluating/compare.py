@@ -138,7 +138,7 @@ def compare(
             f"{plan} requires --person-epsilon, because its epsilon is per user"
         )
     spark = options.spark_master(engine, master)
-    from tacit.experiments.results import ROWS, writable
+    from tacit.results.records import ROWS, writable
 
     read = (data, catalogue, people, items)
     writable(json, read=read, beside=(*ROWS, experiment.SUFFIX))

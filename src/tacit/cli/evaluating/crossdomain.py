@@ -135,7 +135,7 @@ def crossdomain(
         raise typer.BadParameter(
             "expected at least a source and a target", param_hint="SOURCE... TARGET"
         )
-    from tacit.experiments.results import ROWS, writable
+    from tacit.results.records import ROWS, writable
     from tacit.scale import THERE
 
     read = (*data, *(catalogue or ()), people, titles)

@@ -21,7 +21,7 @@ def demo(
 
     Example: tacit demo --report report.html
     """
-    from tacit.experiments.results import ROWS, writable
+    from tacit.results.records import ROWS, writable
 
     writable(report)
     writable(json, beside=ROWS)

@@ -36,7 +36,7 @@ def again(context: typer.Context, path: Path) -> NoReturn:
             "combined with it. Set these options in the file."
         )
     from tacit.experiments.comparison.experiment_file import read
-    from tacit.experiments.results import ROWS, writable
+    from tacit.results.records import ROWS, writable
 
     writable(context.params["json"], read=(path,), beside=(*ROWS, SUFFIX))
     options, recorded = read(path)

@@ -54,7 +54,7 @@ def plan(
 
         tacit plan --people 1e5 --items 1000 --ratings-each 30 --person-epsilon 4 --plan shuffled:30
     """
-    from tacit.experiments.results import ROWS, writable
+    from tacit.results.records import ROWS, writable
 
     writable(json, beside=ROWS)
 
@@ -79,10 +79,10 @@ def _plan_ratings(
     population: "Population", epsilon: str, delta: str, seed: int, json: Path | None
 ) -> None:
     from tacit.experiments.comparison.user_level import RATED
-    from tacit.experiments.results import save
     from tacit.planning.plan import Deployment, PlanRow, asked_table, expected, sentences
     from tacit.progress import bar
     from tacit.reporting.table import text
+    from tacit.results.records import save
 
     deployment = Deployment(population=population, epsilon=epsilon, delta=delta)
     with bar("planning") as progress:
@@ -105,7 +105,6 @@ def _plan_shuffled(
     stars: bool,
 ) -> None:
     from tacit.collection.shuffled.plan import messages_of
-    from tacit.experiments.results import save
     from tacit.planning.shuffled import (
         ShuffledForecast,
         ShuffledPlanRow,
@@ -114,6 +113,7 @@ def _plan_shuffled(
     )
     from tacit.progress import bar
     from tacit.reporting.table import text
+    from tacit.results.records import save
 
     messages = messages_of(name)
     if messages is None:

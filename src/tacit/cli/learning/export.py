@@ -36,7 +36,7 @@ def export(
 
         tacit export model --to parquet -o items.parquet
     """
-    from tacit.experiments.results import writable
+    from tacit.results.records import writable
     from tacit.whole_files import write_whole
 
     if to not in ENDINGS:

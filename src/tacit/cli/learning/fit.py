@@ -210,13 +210,13 @@ def fit(
     require_one_source(file, db, mode)
     publishing = publish_request(publish, db, task, least, force=force, dry_run=dry_run, hide=hide)
     refuse_new_noise(epsilon, state)
-    from tacit.experiments.results import writable
     from tacit.learners import with_exposure
     from tacit.learners.learner import learner
     from tacit.learners.settings import parsed_settings, require_options
     from tacit.privacy.ledger import epsilon_text
     from tacit.progress import share
     from tacit.reports import Reports
+    from tacit.results.records import writable
 
     writable(output, read=(file, items_file, people, items, hide))
     settings = settings_of(factors, items)

@@ -74,9 +74,9 @@ def check_names(
     `changed`: further settings, each NAME=VALUE.
     """
     from tacit.collection.named_plans import check_channels
-    from tacit.experiments.defaults import RANDOM
     from tacit.learners.learner import learner
     from tacit.learners.settings import parsed_settings, require_options
+    from tacit.results.comparison.row import RANDOM
 
     check_channels([channel], plan or STARS_PLAN)
     if model == RANDOM:

@@ -67,8 +67,8 @@ def fit_map(request: MapRequest) -> None:
     """Fit a map, save it, and publish it if requested. Prints the guarantee of the saved file."""
     from tacit.cli.engines import on_spark
     from tacit.crossdomain.x_map import released
-    from tacit.experiments.results import writable
     from tacit.privacy.ledger import epsilon_text
+    from tacit.results.records import writable
 
     epsilon = None if request.epsilon is None else epsilon_text(request.epsilon)
     name, settings = _checked(request, epsilon)

@@ -88,7 +88,7 @@ def recommend(
         raise RequestError("Give either --user, or --all with --output.")
     if json and everybody:
         raise RequestError("--json applies to --user; with --all, --output is a table.")
-    from tacit.experiments.results import writable
+    from tacit.results.records import writable
 
     writable(output, read=(model, hide, titles))
     order = cast("RankBy | None", rank_by)

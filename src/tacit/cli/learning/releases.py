@@ -43,7 +43,7 @@ def fit_release(request: ReleaseRequest, typed: Mapping[str, str]) -> None:
     `typed`: options on the command line, as `options.typed_options` returns them. Raises
     `RequestError` for options that a series does not have, or that are missing.
     """
-    from tacit.experiments.results import writable
+    from tacit.results.records import writable
     from tacit.training.continual.release import make_release
 
     data, state, terms = _checked(request, typed)

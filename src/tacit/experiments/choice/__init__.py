@@ -1,1 +1,1 @@
-"""Choosing epsilon: privacy strength against accuracy."""
+"""Choosing epsilon, on public or on private ratings."""

@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 from tacit.collection.named_plans import PlanMaker, plan_of
 from tacit.collection.perturb import perturb
 from tacit.errors import RequestError
-from tacit.experiments.choice.tradeoff import Tradeoff
 from tacit.experiments.experiment import Experiment
-from tacit.experiments.results import checked, plain
 from tacit.learners.learner import Learner, learner
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
+from tacit.results.choice.tradeoff import Tradeoff
+from tacit.results.records import checked, plain
 from tacit.scale import RatingScale, shortest
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 

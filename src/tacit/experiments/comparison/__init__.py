@@ -1,1 +1,1 @@
-"""`tacit compare`: the request, the grid, tables, figures and the report."""
+"""`tacit compare`: the request, the grid and its measurement."""

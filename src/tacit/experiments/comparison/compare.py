@@ -14,19 +14,12 @@ from tacit.collection.named_plans import AUTO, IDENTITY, resolve_auto
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.errors import path as given_path
-from tacit.experiments.attacks.attacks import AttackRow
-from tacit.experiments.attacks.report import quick_attacks
+from tacit.experiments.attacks import quick_attacks
 from tacit.experiments.comparison import experiment_file
-from tacit.experiments.comparison.chart import TITLES, Chart
 from tacit.experiments.comparison.comparison import Comparison, ComparisonCell
-from tacit.experiments.comparison.device_sample import DeviceSample, synthetic_sample
 from tacit.experiments.comparison.measurement import Measurement, with_baseline_columns
-from tacit.experiments.comparison.report import report
 from tacit.experiments.comparison.request import CheckedRequest, asked, known_options, protocol
-from tacit.experiments.comparison.tables import accuracy, as_text, deciding
 from tacit.experiments.experiment import Experiment, Notify
-from tacit.experiments.guarantee_text import sentences
-from tacit.experiments.results import ROWS, ResultRow, to_frame, writable
 from tacit.notebook import card
 from tacit.progress import bar
 from tacit.ratings import Ratings
@@ -34,6 +27,14 @@ from tacit.readers import as_ratings
 from tacit.readers.format import ColumnNames
 from tacit.reporting.page import Provenance
 from tacit.reporting.plot import in_a_notebook
+from tacit.results.attacks.rows import AttackRow
+from tacit.results.comparison.chart import TITLES, Chart
+from tacit.results.comparison.device_sample import DeviceSample, synthetic_sample
+from tacit.results.comparison.report import report
+from tacit.results.comparison.row import ResultRow
+from tacit.results.comparison.tables import accuracy, as_text, deciding
+from tacit.results.guarantee_text import sentences
+from tacit.results.records import ROWS, to_frame, writable
 from tacit.scale import RatingScale
 from tacit.whole_files import write_whole
 
@@ -73,7 +74,7 @@ class ComparisonResult:
     @property
     def frame(self) -> pl.DataFrame:
         """A frame of `rows`, one column per field. Epsilon in nats per `unit`."""
-        return to_frame(self.rows)
+        return to_frame(self.rows, ResultRow)
 
     @property
     def promises(self) -> tuple[str, ...]:

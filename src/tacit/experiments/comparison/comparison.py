@@ -12,11 +12,11 @@ from tacit.collection.named_plans import IDENTITY, PlanMaker, plan_of, protects_
 from tacit.device.profile import RankBy
 from tacit.engines.engine import Engine, check_engine
 from tacit.errors import RequestError, shown
-from tacit.experiments.defaults import BASELINES, POPULARITY, RANDOM
 from tacit.learners.learner import Learner, learner
 from tacit.learners.settings import require_options
 from tacit.metrics.split import SplitProtocol
 from tacit.ratings import Ratings
+from tacit.results.comparison.row import BASELINES, POPULARITY, RANDOM
 
 ROUNDS = "rounds"
 """Plan of a trainer, which queries the devices in rounds, without a channel."""

@@ -25,7 +25,6 @@ from tacit.experiments.metric_columns import (
     rating_columns,
     relevant_rating,
 )
-from tacit.experiments.results import LISTS, ResultRow
 from tacit.learners.learner import Learner, plugged
 from tacit.metrics.accuracy import Slice
 from tacit.models import Fitted, FittedLists, exposure_of
@@ -34,6 +33,7 @@ from tacit.models.top_n import top_n
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.reports import Reports
+from tacit.results.comparison.row import LISTS, ResultRow
 
 
 @dataclass(frozen=True)

@@ -20,20 +20,14 @@ from tacit.experiments.comparison.members import (
     with_channels,
     with_models,
 )
-from tacit.experiments.defaults import (
-    BASELINES,
-    STARS_MODEL,
-    STARS_PLAN,
-    model_for,
-    plan_for,
-    with_baselines,
-)
+from tacit.experiments.defaults import STARS_MODEL, STARS_PLAN, model_for, plan_for, with_baselines
 from tacit.learners.learner import plugged
 from tacit.learners.settings import parsed_settings
 from tacit.metrics.split import SplitProtocol
 from tacit.models.evidence.item_features import checked_table
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Ratings
+from tacit.results.comparison.row import BASELINES
 
 
 def epsilon_texts(value: object) -> tuple[str, ...]:

@@ -8,15 +8,15 @@ from tacit.collection.slot_terms import KINDS, SlotTerms, slot_terms
 from tacit.errors import RequestError
 from tacit.experiments.comparison.comparison import Comparison, ComparisonCell
 from tacit.experiments.comparison.measurement import Measurement, with_baseline_columns
-from tacit.experiments.comparison.report import report
-from tacit.experiments.comparison.tables import accuracy
 from tacit.experiments.experiment import Experiment
-from tacit.experiments.guarantee_text import sentences
-from tacit.experiments.results import ResultRow
 from tacit.learners.learner import Learner
 from tacit.ratings import Ratings
 from tacit.reporting.page import Provenance
 from tacit.reporting.table import Table, text
+from tacit.results.comparison.report import report
+from tacit.results.comparison.row import ResultRow
+from tacit.results.comparison.tables import accuracy
+from tacit.results.guarantee_text import sentences
 from tacit.training import LIST_TRAININGS, PER_PERSON
 
 Terms = Mapping[tuple[str, str], SlotTerms]

@@ -1,1 +1,1 @@
-"""`tacit crossdomain`: the request, rows, figures and the report."""
+"""`tacit crossdomain`: the request, the grid and its measurement."""

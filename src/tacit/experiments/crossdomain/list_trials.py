@@ -24,13 +24,13 @@ from tacit.crossdomain.trial import (
 )
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
-from tacit.experiments.defaults import POPULARITY, RANDOM
 from tacit.experiments.metric_columns import MOST_SCORES, figure_columns, relevant_rating
 from tacit.kernels.layout import Side, by_user
 from tacit.kernels.ranking.topk import best_lists
 from tacit.metrics.lists import LENGTH, ListFigures, list_figures
 from tacit.privacy.guarantee import NO_PRIVACY
 from tacit.ratings import Codes
+from tacit.results.comparison.row import POPULARITY, RANDOM
 
 
 @dataclass(frozen=True, kw_only=True)

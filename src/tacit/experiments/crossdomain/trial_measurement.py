@@ -8,10 +8,10 @@ from tacit.crossdomain.holdout import HeldOut
 from tacit.crossdomain.trial import Predicted, System, Trial, require_finite, score
 from tacit.engines.engine import Engine
 from tacit.experiments.crossdomain.list_trials import AskedCatalogue, ListBaseline
-from tacit.experiments.crossdomain.rows import FIGURES, TrialRow
 from tacit.experiments.crossdomain.trial_cell import Parted, TrialCell
 from tacit.experiments.experiment import Latest
 from tacit.privacy.guarantee import Guarantee
+from tacit.results.crossdomain.rows import FIGURES, TrialRow
 
 
 class TrialMeasurement:

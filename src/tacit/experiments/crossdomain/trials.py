@@ -14,12 +14,12 @@ from tacit.crossdomain.trial import (
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.experiments.crossdomain.list_trials import list_baselines
-from tacit.experiments.crossdomain.report import report
-from tacit.experiments.crossdomain.rows import TrialRow, as_text
 from tacit.experiments.crossdomain.trial_cell import Parted, TrialCell
 from tacit.experiments.crossdomain.trial_measurement import TrialMeasurement
 from tacit.experiments.experiment import Experiment
 from tacit.reporting.page import Provenance
+from tacit.results.crossdomain.report import report
+from tacit.results.crossdomain.rows import TrialRow, as_text
 
 OPTIONS = {
     "k",

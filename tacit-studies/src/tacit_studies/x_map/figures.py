@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tacit.crossdomain.domains import Domains
-from tacit.experiments.crossdomain.rows import TrialRow, mean
 from tacit.reporting.table import NOTHING, Table
+from tacit.results.crossdomain.rows import TrialRow, mean
 from tacit_studies.claim import PaperClaim, StudyResult
 from tacit_studies.kept import Kept
 from tacit_studies.verdict import ClaimVerdict

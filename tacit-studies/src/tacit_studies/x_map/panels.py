@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tacit.experiments.crossdomain.charts import Styles, Sweep, stroke
-from tacit.experiments.crossdomain.rows import TrialRow
-from tacit.experiments.crossdomain.surfaces import Surface
 from tacit.reporting.panel import PALETTE
 from tacit.reporting.plot import INK, MARKERS, STROKES, paint
+from tacit.results.crossdomain.charts import Styles, Sweep, stroke
+from tacit.results.crossdomain.rows import TrialRow
+from tacit.results.crossdomain.surfaces import Surface
 from tacit_studies.x_map.trials import Way
 
 AXES = ("k", "overlap", "keep")

@@ -15,12 +15,12 @@ from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.trial import System
 from tacit.crossdomain.x_map.x_map import AlterEgos
 from tacit.engines.engine import Local
-from tacit.experiments.crossdomain.charts import PUBLISHED_K
-from tacit.experiments.crossdomain.rows import TrialRow
 from tacit.experiments.crossdomain.trial_cell import TrialCell
 from tacit.experiments.crossdomain.trial_measurement import TrialMeasurement
 from tacit.experiments.experiment import Experiment, Journal
 from tacit.progress import bar
+from tacit.results.crossdomain.charts import PUBLISHED_K
+from tacit.results.crossdomain.rows import TrialRow
 
 PUBLISHED = {"item": "1.1", "user": "0.9"}
 """What `x-map` claims by items and by people, in nats: both its epsilons together."""

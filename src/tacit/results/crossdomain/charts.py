@@ -5,16 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, pstdev
 
-from tacit.experiments.crossdomain.rows import (
-    BASELINES,
-    TrialRow,
-    digits_of,
-    listed,
-    mean,
-    measured,
-    rated,
-)
-from tacit.experiments.crossdomain.surfaces import surface_figure, surfaces
 from tacit.reporting.page import FigurePanel, ReportFigure
 from tacit.reporting.panel import (
     LegendEntry,
@@ -28,6 +18,16 @@ from tacit.reporting.panel import (
     style,
 )
 from tacit.reporting.table import epsilon_per, units
+from tacit.results.crossdomain.rows import (
+    BASELINES,
+    TrialRow,
+    digits_of,
+    listed,
+    mean,
+    measured,
+    rated,
+)
+from tacit.results.crossdomain.surfaces import surface_figure, surfaces
 
 AXES = {
     "k": "neighbours k",

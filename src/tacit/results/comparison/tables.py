@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from tacit.collection.named_plans import IDENTITY
-from tacit.experiments.guarantee_text import sentences
-from tacit.experiments.results import ResultRow
 from tacit.metrics.accuracy import By, Slice
 from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per, text
+from tacit.results.comparison.row import ResultRow
+from tacit.results.guarantee_text import sentences
 
 DECIDING = {"rmse": "Lowest RMSE", "ndcg_at_20": "Highest NDCG@20"}
 

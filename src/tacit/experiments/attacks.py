@@ -3,9 +3,8 @@
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
 
 import polars as pl
 
@@ -14,55 +13,13 @@ from tacit.audit.attacks.protocol import AbstractAttack, Finding
 from tacit.audit.attacks.world import World
 from tacit.collection.named_plans import IDENTITY, check_channels, plan_of, protects_presence
 from tacit.errors import RequestError
-from tacit.experiments.experiment import Latest
-from tacit.experiments.results import checked, plain
+from tacit.experiments.experiment import Experiment, Latest
 from tacit.learners.learner import plugged
+from tacit.progress import Progress
 from tacit.ratings import Ratings
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttackRow:
-    """One figure of one attack.
-
-    `epsilon`: nats per `unit` ("value" or "slot") of reports through `channel` under `plan`.
-    `plan`, `epsilon` and `unit` are None without privacy, and for attacks that run trainers
-    themselves. `setting`: background knowledge of the attacker. `value`: of `figure`, a share.
-    `baseline`: the same by the method `beside`. `bound`: the maximum under the guarantee, None if
-    it implies none. `error`: standard error of `value`. `leaks`: whether the value exceeds the
-    bound significantly. `seconds`: wall seconds of the entire attack. `plugins`: plug-in of the
-    channel, None for a built-in one.
-    """
-
-    dataset: str
-    attack: str
-    plan: str | None
-    channel: str | None
-    channel_id: str | None
-    epsilon: float | None
-    unit: str | None
-    seed: int
-    setting: str
-    figure: str
-    value: float
-    baseline: float
-    beside: str
-    bound: float | None
-    error: float
-    count: int
-    leaks: bool
-    seconds: float
-    plugins: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as JSON-ready values. The key `plugins` is omitted if it is None."""
-        values = plain(self)
-        return {k: v for k, v in values.items() if k != "plugins" or v is not None}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Parse the values of `to_dict`. Raises `DataError` for other keys."""
-        return cls(**checked(cls, {"plugins": None, **values}, ()))
-
+from tacit.reporting.page import Provenance
+from tacit.results.attacks.report import KNOWN, report
+from tacit.results.attacks.rows import AttackRow, as_text
 
 TRAININGS = "trainings"
 """Placeholder channel of attacks that run trainers on true ratings themselves."""
@@ -216,3 +173,44 @@ def _row(
 def _digest(table: pl.DataFrame) -> str:
     """Return a digest that identifies a table in a journal."""
     return hashlib.sha256(table.write_json().encode()).hexdigest()
+
+
+VICTIMS = 500
+"""Users of a quick linkage attack."""
+
+
+def experiment(
+    request: AttackRequest, ratings: Ratings, run: Provenance | None = None
+) -> Experiment[AttackCell, AttackRow]:
+    """Declare the experiment of a request on these ratings. `run`: the provenance of its report."""
+    return Experiment(
+        title="attacking",
+        row=AttackRow,
+        cells=request.cells(ratings),
+        measure=AttackMeasurement(request, ratings),
+        text=as_text,
+        page=lambda rows: report(rows, run),
+    )
+
+
+def quick_attacks(
+    ratings: Ratings,
+    *,
+    plan: str,
+    channels: Sequence[str],
+    epsilons: Sequence[str],
+    progress: Progress = lambda label, done, total: None,
+) -> list[AttackRow]:
+    """Run linkage of a sample of users, and reconstruction, under each channel and epsilon (nats
+    per value or slot), and without privacy. Empty without a channel."""
+    noisy = [name for name in channels if name != IDENTITY]
+    if not noisy:
+        return []
+    request = AttackRequest(
+        attacks=("linkage", "reconstruction"),
+        plans=(plan,),
+        channels=noisy,
+        epsilons=epsilons,
+        changes={"linkage": {"known": (KNOWN,), "most_victims": VICTIMS}},
+    )
+    return experiment(request, ratings).rows(progress=progress)

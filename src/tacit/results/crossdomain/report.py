@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from tacit.experiments.crossdomain.charts import report_figures
-from tacit.experiments.crossdomain.rows import (
+from tacit.reporting.page import FailedClaim, Provenance, render
+from tacit.results.crossdomain.charts import report_figures
+from tacit.results.crossdomain.rows import (
     SWEPT,
     TrialRow,
     behind,
@@ -16,8 +17,7 @@ from tacit.experiments.crossdomain.rows import (
     tables,
     varied,
 )
-from tacit.experiments.guarantee_text import either
-from tacit.reporting.page import FailedClaim, Provenance, render
+from tacit.results.guarantee_text import either
 
 
 def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:

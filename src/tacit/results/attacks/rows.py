@@ -1,17 +1,63 @@
-"""Tables of attacks: one per attack, one column per epsilon."""
+"""Rows of attacks, and their tables: one per attack, one column per epsilon."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
+from typing import Any, Self
 
-from tacit.experiments.attacks.attacks import AttackRow
-from tacit.experiments.guarantee_text import plugged
 from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per, text
+from tacit.results.guarantee_text import plugged
+from tacit.results.records import checked, plain
 
 FREE = "no privacy"
 EXPERIMENT = (
     "These figures compare results of attacks with true ratings, so they are as sensitive as the "
     "ratings. Do not publish them for users you want to protect."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackRow:
+    """One figure of one attack.
+
+    `epsilon`: nats per `unit` ("value" or "slot") of reports through `channel` under `plan`.
+    `plan`, `epsilon` and `unit` are None without privacy, and for attacks that run trainers
+    themselves. `setting`: background knowledge of the attacker. `value`: of `figure`, a share.
+    `baseline`: the same by the method `beside`. `bound`: the maximum under the guarantee, None if
+    it implies none. `error`: standard error of `value`. `leaks`: whether the value exceeds the
+    bound significantly. `seconds`: wall seconds of the entire attack. `plugins`: plug-in of the
+    channel, None for a built-in one.
+    """
+
+    dataset: str
+    attack: str
+    plan: str | None
+    channel: str | None
+    channel_id: str | None
+    epsilon: float | None
+    unit: str | None
+    seed: int
+    setting: str
+    figure: str
+    value: float
+    baseline: float
+    beside: str
+    bound: float | None
+    error: float
+    count: int
+    leaks: bool
+    seconds: float
+    plugins: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-ready values. The key `plugins` is omitted if it is None."""
+        values = plain(self)
+        return {k: v for k, v in values.items() if k != "plugins" or v is not None}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Parse the values of `to_dict`. Raises `DataError` for other keys."""
+        return cls(**checked(cls, {"plugins": None, **values}, ()))
 
 
 def tables(rows: Sequence[AttackRow]) -> list[Table]:

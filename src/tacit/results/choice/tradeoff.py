@@ -17,13 +17,9 @@ from itertools import pairwise
 from statistics import fmean, pstdev
 from typing import Self
 
-from tacit.collection.named_plans import IDENTITY
 from tacit.errors import RequestError
-from tacit.experiments.comparison.comparison import Comparison
-from tacit.experiments.results import ResultRow
-from tacit.learners.learner import Learner
-from tacit.metrics.split import SplitProtocol
 from tacit.reporting.table import UNKNOWN, decimals
+from tacit.results.comparison.row import ResultRow
 
 MEAN = "global-mean"
 MEAN_WORDS = "mean rating"
@@ -41,40 +37,6 @@ WITHOUT_NOISE = "999"
 
 Of 300 users, two fits at 999 differ by at most .006 of the gain over the mean rating, `pals` by .03
 and `pg-mf`, whose noise is per user and round, by .08."""
-
-
-def trial(
-    known: Learner, channel: str, epsilons: Sequence[str], protocol: SplitProtocol
-) -> Comparison:
-    """Return the comparison of a model or a trainer with its form without privacy and the mean.
-
-    Raises `RequestError` for a single epsilon, and for a trainer's epsilon of 999 or more.
-    """
-    require_several(epsilons)
-    if not known.is_trainer:
-        return Comparison(
-            channels=(channel,), models=(MEAN, known.name), epsilons=epsilons, protocol=protocol
-        )
-    most = max(epsilons, key=float)
-    if float(most) >= float(WITHOUT_NOISE):
-        raise RequestError(
-            f"Epsilons of a trainer must be below {WITHOUT_NOISE}, which stands for no privacy, "
-            f"got {most}."
-        )
-    return Comparison(
-        channels=(IDENTITY,),
-        models=(MEAN, known.name),
-        epsilons=(*epsilons, WITHOUT_NOISE),
-        protocol=protocol,
-    )
-
-
-def require_several(epsilons: Sequence[str]) -> None:
-    """Raise `RequestError` for a single epsilon, in nats, before anything is fitted."""
-    if len(epsilons) < 2:
-        raise RequestError(
-            f"A trade-off requires at least two epsilons, as in 0.5,1,3, got {epsilons[0]}."
-        )
 
 
 def strength(epsilon: float) -> float:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Self
 
-from tacit.experiments.defaults import POPULARITY, RANDOM
-from tacit.experiments.guarantee_text import either
-from tacit.experiments.results import LISTS, checked, plain
 from tacit.privacy.guarantee import Trust, Unit
 from tacit.reporting.table import NOTHING, Table, decimals, epsilon_per, text
+from tacit.results.comparison.row import LISTS, POPULARITY, RANDOM
+from tacit.results.guarantee_text import either
+from tacit.results.records import checked, plain
 
 METRICS = ("mae", "mae_rounded", "coverage")
 """Metrics of predicted ratings."""

@@ -1,17 +1,14 @@
 """Figure and HTML report of a choice of epsilon."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from tacit.experiments.choice.tradeoff import LETTERS, MEAN_WORDS, Tradeoff, strength
-from tacit.experiments.experiment import AnyCell, Experiment
-from tacit.experiments.results import AnyRow
 from tacit.reporting.page import FigurePanel, Provenance, ReportFigure, render
 from tacit.reporting.panel import ONE_SPLIT, LegendEntry, Line, Panel, ReferenceLine, marker
 from tacit.reporting.plot import INK, draw
 from tacit.reporting.table import Table, text
+from tacit.results.choice.tradeoff import LETTERS, MEAN_WORDS, Tradeoff, strength
 
 # matplotlib's own annotations leave keyword arguments half typed.
 # pyright: reportUnknownMemberType=false
@@ -39,32 +36,6 @@ class Criteria:
     def verdicts(self, tradeoff: Tradeoff) -> list[str]:
         """Return the crossing, the best epsilon and the interval, a sentence each."""
         return tradeoff.verdicts(self.weight, *self.limits)
-
-
-def choosing(
-    experiment: Experiment[AnyCell, AnyRow],
-    tradeoff: Callable[[Sequence[AnyRow]], Tradeoff],
-    criteria: Criteria,
-    run: Provenance,
-) -> Experiment[AnyCell, AnyRow]:
-    """Return the experiment with the trade-off of its rows as its tables and its page.
-
-    Nothing is printed for the rows of an interrupted run, which are not a trade-off.
-    """
-
-    def tables(rows: Sequence[AnyRow]) -> str:
-        complete = len(rows) >= len(experiment.cells)
-        return as_text(tradeoff(rows), criteria) if complete else ""
-
-    def page(rows: Sequence[AnyRow]) -> str:
-        return report(tradeoff(rows), criteria, run)
-
-    return replace(
-        experiment,
-        title="choosing",
-        text=tables,
-        page=page,
-    )
 
 
 def as_text(tradeoff: Tradeoff, criteria: Criteria) -> str:

@@ -7,9 +7,9 @@ from functools import cached_property
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tacit.experiments.crossdomain.rows import TrialRow, mean
 from tacit.reporting.page import FigurePanel, ReportFigure
 from tacit.reporting.plot import SIZE, heat_map, inline
+from tacit.results.crossdomain.rows import TrialRow, mean
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,6 @@ from statistics import fmean, pstdev
 from matplotlib.figure import Figure
 
 from tacit.collection.named_plans import IDENTITY
-from tacit.experiments.comparison.tables import digits_of
-from tacit.experiments.defaults import POPULARITY, RANDOM
-from tacit.experiments.results import ResultRow
 from tacit.reporting.page import FigurePanel, ReportFigure
 from tacit.reporting.panel import (
     ONE_SPLIT,
@@ -26,6 +23,8 @@ from tacit.reporting.panel import (
 )
 from tacit.reporting.plot import draw_all
 from tacit.reporting.table import epsilon_per
+from tacit.results.comparison.row import POPULARITY, RANDOM, ResultRow
+from tacit.results.comparison.tables import digits_of
 
 TITLES = {
     "rmse": "RMSE on held-out true ratings (lower is better)",

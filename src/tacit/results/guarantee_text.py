@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tacit.experiments.results import ResultRow
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.reporting.page import FailedClaim
+from tacit.results.comparison.row import ResultRow
 from tacit.training import TRAININGS
 from tacit.training.papers.xian import FaithfulSVD
 

@@ -6,22 +6,12 @@ from statistics import fmean, pstdev
 
 from tacit.audit.attacks import ATTACKS
 from tacit.audit.attacks.reconstruction import KNOWN as STARS
-from tacit.collection.named_plans import IDENTITY
-from tacit.experiments.attacks.attacks import (
-    AttackCell,
-    AttackMeasurement,
-    AttackRequest,
-    AttackRow,
-)
-from tacit.experiments.attacks.tables import EXPERIMENT, as_text, digits_of, leaks, tables, under
-from tacit.experiments.experiment import Experiment
-from tacit.experiments.guarantee_text import plugged
-from tacit.progress import Progress
-from tacit.ratings import Ratings
 from tacit.reporting.page import FailedClaim, FigurePanel, Provenance, ReportFigure, render
 from tacit.reporting.panel import PALETTE as COLORS
 from tacit.reporting.panel import LegendEntry, Line, Panel, Point, ReferenceLine, marker, style
 from tacit.reporting.table import Table, epsilon_per
+from tacit.results.attacks.rows import EXPERIMENT, AttackRow, digits_of, leaks, tables, under
+from tacit.results.guarantee_text import plugged
 
 ENDS = (-0.03, 1.06)
 Way = tuple[str | None, str | None]
@@ -211,45 +201,8 @@ def _leaking(attack: PlayedAttack) -> FailedClaim:
     return FailedClaim(attack.anchor, f"{attack.name}: {above}", "")
 
 
-KNOWN, VICTIMS = 8, 500
+KNOWN = 8
 LINKED = (f"{KNOWN} random items with stars", "top-1")
-
-
-def quick_attacks(
-    ratings: Ratings,
-    *,
-    plan: str,
-    channels: Sequence[str],
-    epsilons: Sequence[str],
-    progress: Progress = lambda label, done, total: None,
-) -> list[AttackRow]:
-    """Run linkage of a sample of users, and reconstruction, under each channel and epsilon (nats
-    per value or slot), and without privacy. Empty without a channel."""
-    noisy = [name for name in channels if name != IDENTITY]
-    if not noisy:
-        return []
-    request = AttackRequest(
-        attacks=("linkage", "reconstruction"),
-        plans=(plan,),
-        channels=noisy,
-        epsilons=epsilons,
-        changes={"linkage": {"known": (KNOWN,), "most_victims": VICTIMS}},
-    )
-    return experiment(request, ratings).rows(progress=progress)
-
-
-def experiment(
-    request: AttackRequest, ratings: Ratings, run: Provenance | None = None
-) -> Experiment[AttackCell, AttackRow]:
-    """Declare the experiment of a request on these ratings. `run`: the provenance of its report."""
-    return Experiment(
-        title="attacking",
-        row=AttackRow,
-        cells=request.cells(ratings),
-        measure=AttackMeasurement(request, ratings),
-        text=as_text,
-        page=lambda rows: report(rows, run),
-    )
 
 
 @dataclass(frozen=True)

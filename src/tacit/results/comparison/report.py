@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from tacit.collection.named_plans import IDENTITY
-from tacit.experiments.attacks.attacks import AttackRow
-from tacit.experiments.attacks.report import attack_section
-from tacit.experiments.comparison.chart import TITLES, Chart
-from tacit.experiments.comparison.device_sample import DeviceSample
-from tacit.experiments.comparison.tables import (
+from tacit.collection.named_plans import IDENTITY, protects_presence
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.reporting.page import Provenance, render
+from tacit.results.attacks.report import attack_section
+from tacit.results.attacks.rows import AttackRow
+from tacit.results.comparison.chart import TITLES, Chart
+from tacit.results.comparison.device_sample import DeviceSample
+from tacit.results.comparison.row import POPULARITY, RANDOM, ResultRow
+from tacit.results.comparison.tables import (
     accuracy,
     best,
     cold_notice,
@@ -22,11 +25,7 @@ from tacit.experiments.comparison.tables import (
     promises,
     slice_tables,
 )
-from tacit.experiments.defaults import POPULARITY, RANDOM, STARS_PLAN
-from tacit.experiments.guarantee_text import claims, failed, plugged
-from tacit.experiments.results import ResultRow
-from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
-from tacit.reporting.page import Provenance, render
+from tacit.results.guarantee_text import claims, failed, plugged
 
 LISTS = "ndcg_at_20"
 SCORES = {
@@ -192,5 +191,5 @@ def _method(rows: Sequence[ResultRow], split: str) -> dict[str, str]:
 
 def _public(rows: Sequence[ResultRow]) -> str:
     plans = {row.plan for row in rows if row.channel not in (None, IDENTITY)}
-    hidden = bool(plans) and STARS_PLAN not in plans
+    hidden = bool(plans) and all(map(protects_presence, plans))
     return "the set of users and the catalogue" if hidden else "which items each user rated"

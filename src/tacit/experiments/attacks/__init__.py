@@ -1,1 +1,0 @@
-"""Experiments on attacks, as a grid over plans, channels and epsilons."""

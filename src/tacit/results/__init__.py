@@ -1,0 +1,1 @@
+"""Results of experiments: rows, tables, figures and pages, computed from rows alone."""

@@ -1,0 +1,1 @@
+"""Attacks: rows, tables and the report."""

@@ -1,0 +1,1 @@
+"""Choosing epsilon: the trade-off of rows and its report."""

@@ -1,0 +1,1 @@
+"""A comparison: rows, tables, figures and the report."""

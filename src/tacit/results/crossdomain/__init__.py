@@ -1,0 +1,1 @@
+"""Cross-domain trials: rows, tables, figures and the report."""
