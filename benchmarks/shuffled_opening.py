@@ -18,15 +18,15 @@ import numpy as np
 
 from spark_cost import Figures, clocked
 from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
+from tacit.collection.shuffled.tasks import Origins, bundle_sizes, item_task
 from tacit.device.shuffled.bundle import draw_bundle
 from tacit.device.shuffled.sealing import seal
 from tacit.engines.engine import Engine, Local
 from tacit.engines.processes import Processes
 from tacit.engines.spark import Spark
 from tacit.shuffler.batch_files import BatchFiles
-from tacit.shuffler.counts import open_batch
+from tacit.shuffler.decryption import open_batch
 from tacit.shuffler.task_key import TaskKey
-from tacit.shuffler.tasks import Origins, bundle_sizes, item_task
 from tacit.wire.shuffled.task import SEALED_BYTES, ShuffledTask
 
 OWN = 20

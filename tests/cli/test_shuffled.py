@@ -8,12 +8,12 @@ from film_questions import question
 from provider_keys import OTHER
 from shuffled_tasks import item_task
 
+from tacit.collection.shuffled.counts import BucketCounts
 from tacit.collector.ingest.signing_key import SigningKey
 from tacit.collector.storage.published_models import PublishedModels
 from tacit.device.shuffled.sealing import sealed_bundle
 from tacit.privacy.shuffled_messages import shuffled_epsilon
 from tacit.shuffler.batch_files import BatchFiles
-from tacit.shuffler.counts import BucketCounts
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel

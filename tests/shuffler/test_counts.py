@@ -1,5 +1,6 @@
 """Counts of a released batch at the provider: what is opened, and what is deleted when."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,18 +11,17 @@ import numpy as np
 import pytest
 from shuffled_tasks import item_task
 
+from tacit.collection.shuffled.counts import BucketCounts, load_counts
 from tacit.device.shuffled.sealing import seal, sealed_bundle
 from tacit.engines.engine import Local
 from tacit.engines.processes import Processes
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.shuffler.batch_files import BatchFiles, messages_of
-from tacit.shuffler.counts import (
+from tacit.shuffler.decryption import (
     BatchRange,
-    BucketCounts,
     RangeInputs,
     batch_ranges,
     distinct_messages,
-    load_counts,
     open_batch,
     open_range,
 )
@@ -102,13 +102,24 @@ def test_other_files_and_keys_are_refused(batch, key, tmp_path):
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(RequestError, match="multiple of 53 bytes"):
         open_batch(path, TASK, key)
-    short = BucketCounts(TASK, 20, np.zeros(27, np.int64))
-    path.write_bytes(short.document)
-    with pytest.raises(DataError, match="must have 28 counts, got 27"):
-        load_counts(path)
     path.write_text("{}")
     with pytest.raises(DataError, match="missing keys"):
         load_counts(path)
+
+
+def test_damaged_counts_are_refused(tmp_path):
+    path = tmp_path / "counts.json"
+    right = json.loads(BucketCounts(TASK, 20, np.arange(28)).document)
+    for change, error, message in (
+        ({"counts": [0] * 27}, DataError, r"must be 28 numbers .* got shape \(27,\)"),
+        ({"counts": [-1, *[0] * 27]}, DataError, "of at least 0"),
+        ({"bundles": 19}, CertificateError, "at least 20, which the task's epsilon requires"),
+    ):
+        path.write_text(json.dumps(right | change))
+        with pytest.raises(error, match=message):
+            load_counts(path)
+    path.write_text(json.dumps(right))
+    assert load_counts(path).counts.tolist() == list(range(28))
 
 
 def test_a_token_is_not_sent_without_encryption():
@@ -173,7 +184,7 @@ def test_a_batch_is_read_in_blocks_and_in_order(batch, key, monkeypatch):
     expected = open_batch(path, TASK, key).counts
     path.write_bytes(b"".join(message * 3 for message in messages))
     for size in (1, 2, 7, 860):
-        monkeypatch.setattr("tacit.shuffler.counts.BLOCK", size)
+        monkeypatch.setattr("tacit.shuffler.decryption.BLOCK", size)
         assert list(distinct_messages(path)) == messages
         assert (open_batch(path, TASK, key).counts == expected).all()
     messages[100], messages[101] = messages[101], messages[100]
@@ -197,7 +208,7 @@ def test_ranges_partition_the_different_messages(batch, bundles, size, monkeypat
     path = batch(*bundles[:4], *bundles[:2], bundles[0])
     everything = list(distinct_messages(path))
     assert len(everything) == 4 * 43
-    monkeypatch.setattr("tacit.shuffler.counts.RANGE", size)
+    monkeypatch.setattr("tacit.shuffler.decryption.RANGE", size)
     ranges = batch_ranges(path, Local(2))
     assert max(each.last - each.first for each in ranges) <= size
     parts = [list(distinct_messages(path, each.first, each.last)) for each in ranges]

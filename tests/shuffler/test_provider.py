@@ -23,6 +23,7 @@ from shuffling import (
     wait_until,
 )
 
+from tacit.collection.shuffled.counts import load_counts
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import StoreError
 from tacit.device.list_profile import ListProfile
@@ -31,7 +32,6 @@ from tacit.device.shuffled.client import ShuffledClient
 from tacit.device.shuffled.signs import signed_bundle
 from tacit.errors import RequestError
 from tacit.shuffler.batch_files import messages_of
-from tacit.shuffler.counts import load_counts
 from tacit.shuffler.session import ShufflerSession
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.list_model import ListModel

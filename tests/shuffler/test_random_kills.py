@@ -13,12 +13,12 @@ from processes import CLI, ServerProcess, free_port
 from shuffled_tasks import PROVIDER, item_task
 from shuffling import POLICY, PROVIDER_TOKEN, Clock, is_available, served_task, wait_until
 
+from tacit.collection.shuffled.counts import load_counts
 from tacit.collector.ingest.signing_key import SigningKey
 from tacit.device.shuffled.client import ShuffledClient
 from tacit.device.transport import MOST_ANSWER, Answer
 from tacit.errors import DataError
 from tacit.shuffler.batch_files import messages_of
-from tacit.shuffler.counts import load_counts
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.shuffled import register
 

@@ -24,10 +24,10 @@ from shuffling import (
 )
 from signing import customer, signed_task
 
+from tacit.collection.shuffled.counts import load_counts
 from tacit.device.shuffled.bundle import draw_bundle
 from tacit.device.shuffled.client import ShuffledClient
 from tacit.device.transport import Http
-from tacit.shuffler.counts import load_counts
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.shuffled.blind_tokens import blinded, new_token, unblinded
 

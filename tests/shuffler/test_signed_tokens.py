@@ -13,7 +13,7 @@ from tacit.device.shuffled.sealing import sealed_bundle
 from tacit.errors import BudgetError, CertificateError, RequestError
 from tacit.privacy.ledger import nano
 from tacit.shuffler.batch_files import BatchFiles, messages_of, tokens_of
-from tacit.shuffler.counts import open_batch
+from tacit.shuffler.decryption import open_batch
 from tacit.shuffler.task_key import TaskKey
 from tacit.wire.shuffled.blind_tokens import (
     SIGNED_BYTES,

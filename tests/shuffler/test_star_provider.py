@@ -11,13 +11,14 @@ from shuffled_tasks import ITEMS, PROVIDER, SCALE, SHUFFLER, FakeShuffler, pair_
 from shuffling import POLICY, Clock
 
 from tacit import item_model
+from tacit.collection.shuffled.counts import BucketCounts, load_counts
 from tacit.device.profile import Profile
 from tacit.device.shuffled.client import ShuffledClient
 from tacit.device.shuffled.signs import signed_bundle
 from tacit.device.transport import Answer
 from tacit.privacy.ledger import nano
 from tacit.shuffler.batch_files import BatchFiles
-from tacit.shuffler.counts import BucketCounts, load_counts, open_batch
+from tacit.shuffler.decryption import open_batch
 from tacit.shuffler.task_key import TaskKey
 from tacit.training.shuffled.collected import fit_counts
 from tacit.training.shuffled.signed_estimates import (

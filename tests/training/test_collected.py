@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tacit.collection.shuffled.counts import BucketCounts
 from tacit.collection.shuffled.plan import ShuffledPlan
+from tacit.collection.shuffled.tasks import Origins, item_task
 from tacit.errors import RequestError
-from tacit.shuffler.counts import BucketCounts
-from tacit.shuffler.tasks import Origins, item_task
 from tacit.training.shuffled.collected import fit_counts, pair_task
 from tacit.training.shuffled.trainers import ShuffledEase, ShuffledPopularity
 from tacit.wire.shuffled.task import loads

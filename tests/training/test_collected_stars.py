@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tacit import item_model
+from tacit.collection.shuffled.counts import BucketCounts
 from tacit.collection.shuffled.heads import (
     STAR_SIGNAL,
     announced_round,
@@ -15,11 +16,10 @@ from tacit.collection.shuffled.heads import (
     star_head_limit,
 )
 from tacit.collection.shuffled.plan import ShuffledPlan
+from tacit.collection.shuffled.tasks import Origins, bundle_sizes, item_task
 from tacit.errors import RequestError
 from tacit.privacy.shuffled_messages import ShuffledRound
 from tacit.scale import RatingScale
-from tacit.shuffler.counts import BucketCounts
-from tacit.shuffler.tasks import Origins, bundle_sizes, item_task
 from tacit.training.shuffled.collected import fit_counts, pair_task
 from tacit.training.shuffled.star_trainers import ShuffledCovariance, ShuffledItemMean
 from tacit.wire.shuffled.task import loads

@@ -99,10 +99,10 @@ def task(
         --key films.key -o films.json
     """
     from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
+    from tacit.collection.shuffled.tasks import Origins, item_task
     from tacit.readers import catalogue
     from tacit.results.records import writable
     from tacit.shuffler.task_key import TaskKey
-    from tacit.shuffler.tasks import Origins, item_task
     from tacit.wire.origin import origin_of
 
     writable(output, read=(items,))
@@ -162,8 +162,8 @@ def plan(
     Example: tacit shuffled plan --items 3706 --bundles 70000 --epsilon 1,4
     """
     from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
+    from tacit.collection.shuffled.tasks import bundle_sizes
     from tacit.reporting.table import NOTHING, Table, text
-    from tacit.shuffler.tasks import bundle_sizes
 
     lines: list[tuple[str, ...]] = []
     for each in options.names(epsilon):
@@ -205,8 +205,8 @@ def pairs(
         tacit shuffled pairs films-counts.json --closes 2031-06-01T12:00 --key pairs.key
         -o pairs.json
     """
+    from tacit.collection.shuffled.counts import load_counts
     from tacit.results.records import writable
-    from tacit.shuffler.counts import load_counts
     from tacit.shuffler.task_key import TaskKey
     from tacit.training.shuffled.collected import pair_task
 

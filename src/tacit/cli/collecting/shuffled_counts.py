@@ -59,9 +59,10 @@ def count(
         --master spark://host:7077 -o /shared/films-counts.json
     """
     from tacit.cli.engines import counting
+    from tacit.collection.shuffled.counts import counts_of
     from tacit.results.records import writable
     from tacit.shuffler.batch_files import TOKENS
-    from tacit.shuffler.counts import counts_of, open_batch
+    from tacit.shuffler.decryption import open_batch
     from tacit.shuffler.session import ShufflerSession
     from tacit.shuffler.task_key import TaskKey, destroy
     from tacit.whole_files import write_whole
@@ -120,12 +121,12 @@ def fit(
 
     Example: tacit shuffled fit films-counts.json pairs-counts.json --publish models -o model
     """
+    from tacit.collection.shuffled.counts import load_counts
     from tacit.collector.storage.publications import Publication
     from tacit.collector.storage.published_models import PublishedModels
     from tacit.models import item_model, list_model
     from tacit.models.fitted import Fitted
     from tacit.results.records import writable
-    from tacit.shuffler.counts import load_counts
     from tacit.training.shuffled.collected import fit_counts
     from tacit.whole_files import write_whole
 

@@ -12,7 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tacit.collection.shuffled.counts import BucketCounts
 from tacit.collection.shuffled.heads import following_round
+from tacit.collection.shuffled.tasks import plain
 from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.models.lists.fitted import FittedLists
@@ -20,8 +22,6 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.ratings import Ratings
 from tacit.scale import THERE, RatingScale
-from tacit.shuffler.counts import BucketCounts
-from tacit.shuffler.tasks import plain
 from tacit.training.person.covariance import most_rated
 from tacit.training.person.fitted_model import ItemSide, without_rows
 from tacit.training.person.head_weights import head_weights

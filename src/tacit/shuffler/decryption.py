@@ -1,14 +1,12 @@
-"""Counts of a released batch at the provider: opening, and the file of counts.
+"""Decryption of a released batch at the provider, into its file of counts.
 
 The key is needed once: after the counts are on disk it is destroyed, and the batch with it. Ranges
 of a batch are opened on an engine. Its workers read the key from its file, which is thus the only
 copy on a disk.
 """
 
-import json
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -16,59 +14,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.collection.shuffled.counts import BucketCounts
 from tacit.engines.engine import Engine, Local, cut
 from tacit.errors import CertificateError, DataError, RequestError
 from tacit.shuffler.batch_files import messages_of, tokens_of
 from tacit.shuffler.task_key import TaskKey
-from tacit.wire import strict
 from tacit.wire.shuffled.blind_tokens import TOKEN_BYTES
-from tacit.wire.shuffled.task import SEALED_BYTES, ShuffledTask, is_signed_token, loads
+from tacit.wire.shuffled.task import SEALED_BYTES, ShuffledTask, is_signed_token
 
-FORMAT = "tacit-shuffled-counts-1"
-KEYS = ("format", "task", "bundles", "counts")
-LONGEST = 1 << 28
-"""Most bytes of a file of counts."""
 BLOCK = 1 << 16
 """Messages of a batch in memory at a time."""
 RANGE = 1 << 22
 """Most messages of a range: some minutes of CPU time."""
-WHAT = "The file of counts"
-
-
-@dataclass(frozen=True, eq=False)
-class BucketCounts:
-    """Messages per bucket of a task. `bundles`: in its batch. `counts`: shape (buckets,)."""
-
-    task: ShuffledTask
-    bundles: int
-    counts: NDArray[np.int64]
-
-    @property
-    def document(self) -> bytes:
-        """The counts as JSON, with the task."""
-        values = (FORMAT, self.task.document.decode(), self.bundles, self.counts.tolist())
-        return json.dumps(dict(zip(KEYS, values, strict=True)), ensure_ascii=False).encode()
-
-
-def load_counts(path: Path) -> BucketCounts:
-    """Return the counts in a file, and verify their task. Raises `DataError` for another file."""
-    fields = strict.fields(strict.parse(path.read_bytes(), WHAT, LONGEST), WHAT, KEYS)
-    if fields["format"] != FORMAT:
-        raise DataError(f"{path} must have the format {FORMAT}.")
-    task = loads(strict.typed(fields, "task", str, WHAT).encode())
-    counts = strict.listed(fields["counts"], "counts", strict.integral, WHAT)
-    if len(counts) != task.round.buckets:
-        raise DataError(f"{path} must have {task.round.buckets} counts, got {len(counts)}.")
-    return BucketCounts(task, strict.whole(fields, "bundles", WHAT), np.array(counts, np.int64))
-
-
-def counts_of(task: ShuffledTask, path: Path) -> BucketCounts | None:
-    """Return the counts of a task in a file, None if the file is absent, or is another one."""
-    try:
-        counts = load_counts(path)
-    except (FileNotFoundError, DataError, CertificateError):
-        return None
-    return counts if counts.task.address == task.address else None
 
 
 def open_batch(
