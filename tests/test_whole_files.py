@@ -68,12 +68,11 @@ def test_it_is_on_disk_before_it_has_its_name_and_the_name_after(tmp_path, monke
     assert rest == ["named", str(tmp_path)]
 
 
-def test_two_processes_do_not_write_into_one_file(tmp_path, monkeypatch):
+def test_two_writers_do_not_write_into_one_file(tmp_path):
     """The first to begin ends last: its bytes are in place, whole."""
     place = tmp_path / "model"
     with whole(place) as first:
         first.write_bytes(b"first")
-        monkeypatch.setattr(os, "getpid", lambda: -1)
         write_whole(place, b"2nd")
         assert place.read_bytes() == b"2nd"
     assert place.read_bytes() == b"first"
@@ -82,3 +81,23 @@ def test_two_processes_do_not_write_into_one_file(tmp_path, monkeypatch):
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(OSError, match="No such file"):
         write_whole(tmp_path / "none" / "model", b"")
+
+
+def test_a_private_file_is_never_readable_by_others(tmp_path):
+    place = tmp_path / "state"
+    with whole(place, private=True) as partial:
+        assert partial.stat().st_mode & 0o777 == 0o600
+        partial.write_bytes(b"secret")
+    assert place.stat().st_mode & 0o777 == 0o600
+
+
+def test_private_partial_files_of_a_killed_process_are_deleted_after_a_day(tmp_path):
+    place, other = tmp_path / "back[up].db", tmp_path / "part-11-other.db"
+    old = [tmp_path / f"part-00-back[up].db{ending}" for ending in ("", "-wal")]
+    new = tmp_path / "part-22-back[up].db"
+    for path in (*old, other, new):
+        path.write_bytes(b"secret")
+    for path in (*old, other):
+        os.utime(path, (0, 0))
+    write_whole(place, b"whole", private=True)
+    assert sorted(tmp_path.iterdir()) == sorted([place, other, new])

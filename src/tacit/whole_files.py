@@ -1,19 +1,32 @@
 """Atomic file writes, which survive a crash and a power cut."""
 
 import os
+import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
+from secrets import token_hex
+
+ABANDONED = 86_400
+"""Age in seconds of the last write, from which a partial file is one that a killed process left."""
 
 
 @contextmanager
-def whole(path: Path) -> Generator[Path]:
+def whole(path: Path, *, private: bool = False) -> Generator[Path]:
     """Yield a temporary path, which replaces `path` at the end of the block, durably.
 
     Until then, and if the block raises, `path` is unchanged. Processes that write the same file do
-    not interfere. Raises `OSError` if it cannot be written.
+    not interfere. `private`: for a file with personal data, which only its owner can read from the
+    beginning. Partial files of it that a killed process left a day ago are deleted.
+
+    Raises `OSError` if it cannot be written.
     """
-    partial = path.with_name(f"part-{os.getpid()}-{path.name}")  # NumPy requires the suffix
+    if private:
+        _delete_abandoned(path)
+    # A random name: two containers may have the same process numbers. NumPy requires the suffix.
+    partial = path.with_name(f"part-{token_hex(8)}-{path.name}")
+    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666))
     try:
         yield partial
         _on_disk(partial)
@@ -26,10 +39,17 @@ def whole(path: Path) -> Generator[Path]:
             partial.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
     """Write bytes to a file atomically and durably, as `whole` does."""
-    with whole(path) as partial:
+    with whole(path, private=private) as partial:
         partial.write_bytes(content)
+
+
+def _delete_abandoned(path: Path) -> None:
+    for partial in path.parent.glob(f"part-*-{escape(path.name)}*"):
+        with suppress(FileNotFoundError):
+            if time.time() - partial.stat().st_mtime > ABANDONED:
+                partial.unlink()
 
 
 def _on_disk(place: Path) -> None:

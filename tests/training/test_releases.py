@@ -1,5 +1,6 @@
 """Series of releases: neighbours move all of them together by at most their sensitivity."""
 
+import json
 import math
 from collections import defaultdict
 
@@ -11,11 +12,12 @@ import tacit
 from tacit.audit.replay import Recorder, Replayer
 from tacit.collection.sampler import SeededWords
 from tacit.errors import CertificateError, RequestError
+from tacit.models import archive
 from tacit.training.continual import contributions, list_models
 from tacit.training.continual.contributions import Contributions
 from tacit.training.continual.prefix_sums import PrefixSums
 from tacit.training.continual.release import MODELS, make_release
-from tacit.training.continual.state_file import SeriesTerms, locked
+from tacit.training.continual.state_file import SeriesTerms, locked, read_measured, read_state
 from tacit.training.mechanism.noisy_releases import IntegerNoise, SecretReleases
 
 RELEASES, USERS, ITEMS, MOST = 4, 5, 60, 40
@@ -242,7 +244,7 @@ def test_a_series_ends_and_keeps_its_terms(tmp_path):
 def test_too_few_users_for_pairs_are_refused(tmp_path):
     with pytest.raises(RequestError, match="5 users are too few for dp-ease in 2 releases"):
         make_release(tmp_path, table(history(1), 0), popularity_terms(model="dp-ease"))
-    assert not (tmp_path / "state.npz").exists()
+    assert read_state(tmp_path, popularity_terms()).done == 0
 
 
 def test_other_bounds_of_earlier_contributions_are_refused(tmp_path, monkeypatch):
@@ -278,15 +280,91 @@ def test_a_missing_measurement_is_refused(tmp_path):
 def test_a_release_that_fails_is_not_counted(tmp_path, monkeypatch):
     rows = history(1)
     with monkeypatch.context() as broken:
-        broken.setattr("tacit.models.archive.write", failing)
+        fail_after(broken, 1)  # the state before the first release
         with pytest.raises(RequestError, match="disk"):
             make_release(tmp_path, table(rows, 0), popularity_terms())
+    assert (tmp_path / "counts-01.npy").exists()
     fitted = make_release(tmp_path, table(rows, 0), popularity_terms())
     assert fitted.guarantee.released.endswith("in 1 of 2 releases")
 
 
-def failing(*_):
-    raise RequestError("The disk is full.")
+def fail_after(monkeypatch, writes):
+    """Let writes of the state fail, but for the first ones."""
+    write, left = archive.write, [None] * writes
+
+    def failing(*arguments, **options):
+        if not left:
+            raise RequestError("The disk is full.")
+        left.pop()
+        write(*arguments, **options)
+
+    monkeypatch.setattr("tacit.models.archive.write", failing)
+
+
+def test_measurements_of_a_failed_attempt_are_never_read(small, monkeypatch, tmp_path):
+    """The repeat draws counts that are not significant, so it measures no pairs."""
+    rows, terms = history(1), SeriesTerms("dp-ease", EPSILON, "1e-6", RELEASES)
+    with monkeypatch.context() as broken:
+        fail_after(broken, 1)
+        with pytest.raises(RequestError, match="disk"):
+            make_release(tmp_path, table(rows, 0), terms)
+    assert (tmp_path / "pairs-01.npy").exists()
+    with monkeypatch.context() as quiet:
+        quiet.setattr(list_models, "SIGNIFICANT", 1e9)
+        make_release(tmp_path, table(rows, 0), terms)
+    assert not (tmp_path / "pairs-01.npy").exists()
+    state = read_state(tmp_path, terms)
+    assert read_measured(tmp_path, "pairs", state) == []
+    assert len(read_measured(tmp_path, "counts", state)) == 1
+
+
+@pytest.mark.parametrize("releases", [1, 2])
+def test_a_missing_state_is_refused(releases, tmp_path):
+    rows = history(1)
+    for release in range(releases):
+        make_release(tmp_path, table(rows, release), popularity_terms(releases=3))
+    (tmp_path / "state.npz").unlink()
+    with pytest.raises(
+        RequestError, match="so the epsilon spent is unknown"
+    ):
+        make_release(tmp_path, table(rows, 2), popularity_terms(releases=3))
+
+
+def test_another_measurement_is_refused(tmp_path):
+    rows, terms = history(1), popularity_terms(releases=3)
+    make_release(tmp_path, table(rows, 0), terms)
+    np.save(tmp_path / "counts-01.npy", np.zeros(ITEMS, np.int64))
+    with pytest.raises(RequestError, match=r"counts-01\.npy is damaged"):
+        make_release(tmp_path, table(rows, 1), terms)
+
+
+def test_a_state_of_an_earlier_version_is_continued(tmp_path):
+    """It has no digests of measurements: all files of its releases count."""
+    rows, terms = history(1), popularity_terms(releases=3)
+    make_release(tmp_path, table(rows, 0), terms)
+    with np.load(tmp_path / "state.npz") as file:
+        arrays = {name: file[name] for name in file.files}
+    header = json.loads(arrays.pop("header").tobytes())
+    del header["measured"], header["scale"]
+    archive.write(tmp_path / "state.npz", header | {"format": "tacit-releases-1"}, arrays)
+    fitted = make_release(tmp_path, table(rows, 1), terms)
+    assert fitted.guarantee.released.endswith("in 2 of 3 releases")
+    assert len(read_measured(tmp_path, "counts", read_state(tmp_path, terms))) == 2
+
+
+def test_item_means_on_another_scale_are_refused(tmp_path):
+    frame = pl.DataFrame({"user": [1, 1, 2], "item": [7, 8, 7], "rating": [4, 5, 5]})
+    terms = SeriesTerms("item-mean", "10", "1e-6", 2)
+    make_release(tmp_path, tacit.as_ratings(frame, scale="4:5:1"), terms)
+    with pytest.raises(RequestError, match=r"scale must be .*, 4:5:1, got 1:5:1"):
+        make_release(tmp_path, tacit.as_ratings(frame, scale="1:5:1"), terms)
+
+
+def test_the_state_is_private(tmp_path):
+    folder = tmp_path / "series"
+    make_release(folder, table(history(1), 0), popularity_terms())
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / "state.npz").stat().st_mode & 0o777 == 0o600
 
 
 def test_users_and_items_may_join_and_leave(tmp_path):

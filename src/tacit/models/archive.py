@@ -39,11 +39,20 @@ requires a password.
 """
 
 
-def write(path: Path | str, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write an archive atomically. Raises `RequestError` for a path that cannot be written."""
+def write(
+    path: Path | str,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+    *,
+    private: bool = False,
+) -> None:
+    """Write an archive atomically. `private`: as of `whole`.
+
+    Raises `RequestError` for a path that cannot be written.
+    """
     encoded = np.frombuffer(json.dumps(header).encode(), np.uint8)
     try:
-        with whole(Path(path)) as partial, partial.open("wb") as file:
+        with whole(Path(path), private=private) as partial, partial.open("wb") as file:
             np.savez(file, header=encoded, **arrays)
     except OSError as error:
         raise RequestError(

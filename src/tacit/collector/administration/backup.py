@@ -33,7 +33,7 @@ def back_up(source: Inspector, path: Path) -> Copied:
 
     Owner-only permissions. An earlier file is replaced. Raises `OSError` and `RequestError`.
     """
-    with whole(path) as partial:
+    with whole(path, private=True) as partial:
         try:
             with closing(SqliteStore(str(partial))) as target:
                 copied = _copy(source, target, of_store(source))

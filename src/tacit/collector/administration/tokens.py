@@ -76,8 +76,7 @@ def _edited(path: Path) -> Generator[list[str]]:
         digests(lines)
         yield lines
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-        with whole(path) as partial:
-            partial.touch(mode)
+        with whole(path, private=True) as partial:
             partial.write_text("".join(f"{line}\n" for line in lines))
             partial.chmod(mode)
     finally:

@@ -63,8 +63,7 @@ def record(path: Path, inspector: Inspector, now: float) -> int:
         {"question": question, "person": person.hex(), "epoch": epoch}
         for (question, person), epoch in sorted(unexpired.items())
     ]
-    with whole(path) as partial:
-        partial.touch(0o600)
+    with whole(path, private=True) as partial:
         partial.write_text(json.dumps({"format": FORMAT, "erased": listed}) + "\n")
     return len(unexpired)
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import RequestError
 from tacit.models.fitted import Fitted
 from tacit.scale import RATING_SPREAD
 from tacit.training.continual.contributions import amount_sensitivity
@@ -34,6 +35,7 @@ def item_mean(series: Series) -> tuple[Fitted, SeriesState]:
     """
     account, ratings, state = series.account, series.ratings, series.state
     ratings.scale.require_stars("A trainer that predicts ratings")
+    _require_scale(series)
     account.allot({"level": LEVEL, "counts": COUNTS, "labels": LABELLED})
     canonical = CanonicalRatings.of(ratings)
     # The level of the first release stays the origin of all labels, or sums would mix origins.
@@ -53,7 +55,20 @@ def item_mean(series: Series) -> tuple[Fitted, SeriesState]:
         weights, sums * most / bound, variances, ITEM_SPREAD * canonical.half, group
     )
     side = ItemSide(state.terms.model, ratings, centre, means[:, None])
-    return side.fitted(series.closed()), series.after(centre=centre, means=means)
+    after = series.after(scale=str(ratings.scale), centre=centre, means=means)
+    return side.fitted(series.closed()), after
+
+
+def _require_scale(series: Series) -> None:
+    """Raise `RequestError` unless the ratings have the scale of the earlier releases.
+
+    The centre and all labels of the series are relative to its middle and range.
+    """
+    scale, before = str(series.ratings.scale), series.state.scale
+    if before not in (None, scale):
+        raise RequestError(
+            f"scale must be that of the earlier releases of {series.folder}, {before}, got {scale}."
+        )
 
 
 def _labels(series: Series, canonical: CanonicalRatings, centre: float) -> Doubles:

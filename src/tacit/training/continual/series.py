@@ -123,7 +123,7 @@ class Series:
         y = np.zeros_like(totals)
         y[cells] = self.account.gaussian(name, totals[cells], sensitivity=sensitivity)
         self.measured[name] = y
-        earlier = read_measured(self.folder, name, self.state.done)
+        earlier = read_measured(self.folder, name, self.state)
         sums = self.prefix.sums([*earlier, y])
         unit = self.account.multiplier(name) * sensitivity / self.prefix.squared_norm**0.5
         return sums, unit * self.prefix.deviation(len(earlier) + 1)

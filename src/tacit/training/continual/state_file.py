@@ -2,17 +2,21 @@
 
 `state.npz` contains every user's contributions, which are secret. `counts-01.npy` and the like
 contain noisy measurements, which are public. The measurements of a release are written before the
-state that counts it. After a crash in between, the release is made again, and the first one was
-never published. The folder is locked during a release, because two releases of the same number
-would draw noise twice for one price.
+state that counts it, with their SHA-256. After a crash in between, the release is made again, and
+the first one was never published: its measurements are not in the state, so no release reads them.
+The folder is locked during a release, because two releases of the same number would draw noise
+twice for one price. For the same reason a state exists from the begin of the first release, and a
+folder that has measurements without one is refused.
 """
 
 import fcntl
+import io
 import json
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +29,12 @@ from tacit.models import archive
 from tacit.privacy.guarantee import PARTS, Part
 from tacit.training.continual.contributions import ROWS, Contributions
 from tacit.vocabulary import Vocabulary
-from tacit.whole_files import whole
+from tacit.whole_files import write_whole
 
 Longs = NDArray[np.int64]
 Ints = NDArray[np.int32]
-FORMAT = "tacit-releases-1"
+FORMAT, FIRST_FORMAT = "tacit-releases-2", "tacit-releases-1"
+"""The first one has no digests of measurements."""
 STATE, LOCK = "state.npz", "lock"
 
 
@@ -54,9 +59,10 @@ class SeriesState:
     """State after `done` releases.
 
     `users`, `items`: ids of all releases so far. `streams`: contributions by the name of the total.
-    `head`: items of a total of pairs, in order of their entry. `centre`, `means`: released mean
-    rating relative to the middle of the scale, and item means relative to it. `undeclared`: public
-    parts that were inferred from the ratings at some release.
+    `head`: items of a total of pairs, in order of their entry. `scale`: of star ratings, None for a
+    list model. `centre`, `means`: released mean rating relative to the middle of the scale, and
+    item means relative to it. `undeclared`: public parts that were inferred from the ratings at
+    some release. `measured`: SHA-256 of each file of measurements, by name.
     """
 
     terms: SeriesTerms
@@ -65,9 +71,11 @@ class SeriesState:
     items: Vocabulary = field(default_factory=nothing)
     streams: Mapping[str, Contributions] = field(default_factory=dict[str, Contributions])
     head: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    scale: str | None = None
     centre: float = 0.0
     means: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     undeclared: frozenset[Part] = frozenset()
+    measured: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @contextmanager
@@ -77,7 +85,7 @@ def locked(folder: Path) -> Generator[None]:
     Raises `RequestError` if another process has the lock, and for a folder that cannot be written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise RequestError(f"{folder} cannot be written ({error.strerror}).") from None
@@ -93,22 +101,32 @@ def locked(folder: Path) -> Generator[None]:
 
 
 def read_state(folder: Path, terms: SeriesTerms) -> SeriesState:
-    """Return the state of a series, or the state before its first release.
+    """Return the state of a series. Before its first release it is written, with `done` = 0.
 
-    Raises `RequestError` for a damaged state, and for one with other terms.
+    Raises `RequestError` for a damaged or missing state, and for one with other terms.
     """
     path = folder / STATE
     if not path.exists():
+        if any(folder.glob("*-[0-9][0-9]*.npy")):
+            raise RequestError(
+                f"{path} is missing, so the epsilon spent is unknown; restore it from a backup, or "
+                "use another folder for a new series, whose epsilon is added."
+            )
+        write_state(folder, SeriesState(terms=terms), {})
         return SeriesState(terms=terms)
     try:
         with path.open("rb") as stored, np.load(stored, allow_pickle=False) as file:
             arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
         header = json.loads(arrays.pop("header").tobytes())
         state = _state(header, arrays)
+        if header["format"] == FIRST_FORMAT:
+            state = replace(state, measured=_digests(folder, state))
     except (*archive.DAMAGED, DataError):
         raise RequestError(
             f"{path} is damaged, so the epsilon spent is unknown; restore it from a backup."
         ) from None
+    if not state.done:
+        return SeriesState(terms=terms)  # nothing was published under the terms in the file
     if state.terms != terms:
         raise RequestError(
             f"{folder} is of a series with {_words(state.terms)}, got {_words(terms)}; repeat its "
@@ -119,46 +137,66 @@ def read_state(folder: Path, terms: SeriesTerms) -> SeriesState:
 
 def write_state(folder: Path, state: SeriesState, measured: Mapping[str, Longs]) -> None:
     """Write the measurements of the last release, then the state, each atomically."""
+    for abandoned in folder.glob(f"*-{state.done:02}.npy"):  # of an attempt that failed
+        abandoned.unlink()
+    digests = dict(state.measured)
     for name, values in measured.items():
-        with whole(folder / _file(name, state.done)) as partial, partial.open("wb") as file:
-            np.save(file, values, allow_pickle=False)
+        buffer = io.BytesIO()
+        np.save(buffer, values, allow_pickle=False)
+        file = _file(name, state.done)
+        write_whole(folder / file, buffer.getvalue())
+        digests[file] = sha256(buffer.getvalue()).hexdigest()
     header = {
         "format": FORMAT,
         "terms": asdict(state.terms),
         "done": state.done,
+        "scale": state.scale,
         "centre": state.centre,
         "undeclared": sorted(state.undeclared),
+        "measured": digests,
         "streams": {name: [each.bound, each.most] for name, each in state.streams.items()},
     }
     arrays: dict[str, NDArray[Any]] = {"head": state.head, "means": state.means}
     arrays |= {"users": archive.to_array(state.users), "items": archive.to_array(state.items)}
     for name, stream in state.streams.items():
         arrays |= {f"{name}/{part}": getattr(stream, part) for part in (*ROWS, *PER_USER)}
-    with whole(folder / STATE) as partial:
-        archive.write(partial, header, arrays)
-        partial.chmod(0o600)
+    archive.write(folder / STATE, header, arrays, private=True)
 
 
-def read_measured(folder: Path, name: str, releases: int) -> list[Longs]:
-    """Return the measurements of a total in the first `releases` releases; none where it has none.
+def read_measured(folder: Path, name: str, state: SeriesState) -> list[Longs]:
+    """Return the measurements of a total in the releases of `state` that have one, in order.
 
-    Raises `RequestError` for a file that is missing in between, or damaged.
+    Raises `RequestError` for a file that is missing or is not the one that the state counts.
     """
-    every = list[Longs]()
-    for number in range(1, releases + 1):
-        path = folder / _file(name, number)
-        try:
-            values = np.load(path, allow_pickle=False)
-        except FileNotFoundError:
-            if not every:
-                continue
-            raise RequestError(f"{path} is missing; restore it from a backup.") from None
-        except archive.DAMAGED:
-            raise RequestError(f"{path} is damaged; restore it from a backup.") from None
-        every.append(_checked(values, np.int64, values.shape))
-    return every
+    numbers = [n for n in range(1, state.done + 1) if _file(name, n) in state.measured]
+    if numbers and numbers != list(range(numbers[0], state.done + 1)):
+        raise RequestError(f"{folder} lacks measurements of {name}; restore it from a backup.")
+    files = [_file(name, number) for number in numbers]
+    return [_measurements(folder / file, state.measured[file]) for file in files]
 
 
+def _measurements(path: Path, digest: str) -> Longs:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise RequestError(f"{path} is missing; restore it from a backup.") from None
+    if sha256(content).hexdigest() != digest:
+        raise RequestError(f"{path} is damaged; restore it from a backup.")
+    return np.load(io.BytesIO(content), allow_pickle=False)
+
+
+def _digests(folder: Path, state: SeriesState) -> dict[str, str]:
+    """Return the digests of all measurements of a state without them, of the streams it has."""
+    files = (_file(name, n) for name in TOTALS for n in range(1, state.done + 1))
+    return {
+        file: sha256((folder / file).read_bytes()).hexdigest()
+        for file in files
+        if (folder / file).exists()
+    }
+
+
+TOTALS = ("counts", "pairs", "labels")
+"""Names of totals."""
 PER_USER = ("ranked", "spent")
 
 
@@ -174,12 +212,14 @@ def _words(terms: SeriesTerms) -> str:
 
 
 def _state(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SeriesState:
-    if header["format"] != FORMAT:
+    if header["format"] not in (FORMAT, FIRST_FORMAT):
         raise DataError("The state has another format.")
-    users, items = (archive.to_vocabulary(arrays[name]) for name in ("users", "items"))
     terms, done = SeriesTerms(**header["terms"]), int(header["done"])
-    if not 1 <= done <= terms.releases:
+    if not 0 <= done <= terms.releases:
         raise DataError("The number of releases is out of range.")
+    if done == 0:
+        return SeriesState(terms=terms)
+    users, items = (archive.to_vocabulary(arrays[name]) for name in ("users", "items"))
     streams = {
         name: _stream(name, bounds, arrays, done, len(users), len(items))
         for name, bounds in header["streams"].items()
@@ -193,7 +233,8 @@ def _state(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SeriesSta
         raise DataError("An undeclared part is unknown.")
     return SeriesState(
         terms=terms, done=done, users=users, items=items, streams=streams, head=head,
-        centre=float(header["centre"]), means=means, undeclared=frozenset(undeclared),
+        scale=header.get("scale"), centre=float(header["centre"]), means=means,
+        undeclared=frozenset(undeclared), measured=dict(header.get("measured", {})),
     )  # fmt: skip
 
 
