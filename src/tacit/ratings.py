@@ -200,13 +200,17 @@ class Ratings:
         if guarantee.epsilon is None:
             return replace(guarantee, uncovered=())
         shown = ("scale",) if guarantee.unit == "value" else PARTS
-        most = self.scale.levels[-1]
-        cap = (f"counts above {most} are recorded as {most}",) if self.capped else ()
         return replace(
             guarantee,
             uncovered=self.uncovered(shown),
-            assumptions=(*guarantee.assumptions, *cap),
+            assumptions=(*guarantee.assumptions, *self.assumptions),
         )
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Conditions of a guarantee that these ratings add: the maximum of counts."""
+        most = self.scale.levels[-1]
+        return (f"counts above {most} are recorded as {most}",) if self.capped else ()
 
     def uncovered(self, shown: Collection[Part]) -> tuple[str, ...]:
         """Return the descriptions of those of these parts that were not declared."""

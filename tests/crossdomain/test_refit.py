@@ -17,7 +17,9 @@ from tacit.crossdomain.x_map.released import fit_map, load_map
 from tacit.crossdomain.x_map.x_map import XMap
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
+from tacit.privacy.guarantee import PARTS
 from tacit.readers import from_frame, synthetic
+from tacit.training.continual.state_file import locked
 
 ARRAYS = ("replacement", "neighbours", "similarities", "means")
 
@@ -207,10 +209,69 @@ def test_a_release_is_recorded_before_it_is_made(domains, tmp_path):
 @pytest.mark.parametrize(
     "content", ["", "[", "{}", '[{"model": "x-map-strict", "epsilon": "8"}]',
                 '[{"model": "x-map-strict", "epsilon": "-8", "delta": "0"}]',
-                '[{"model": "x-map-strict", "epsilon": "8", "delta": "1"}]'],
+                '[{"model": "x-map-strict", "epsilon": "8", "delta": "1"}]',
+                '[{"model": "x-map-strict", "epsilon": "8", "delta": "0", "uncovered": [1],'
+                ' "assumptions": []}]'],
 )  # fmt: skip
 def test_a_damaged_record_of_releases_stops_the_next_one(domains, tmp_path, content):
     (tmp_path / "releases.json").write_text(content)
     with pytest.raises(RequestError, match="the epsilon spent is unknown"):
         fit_map("x-map-strict", domains, epsilon="8", state=tmp_path)
     assert (tmp_path / "releases.json").read_text() == content
+
+
+def declared(books, films, people):
+    """Both domains, with declared users and catalogues."""
+    parts = [
+        from_frame(f, scale="1:5:1", name=n, catalogue=range(1, 80), people=people)
+        for f, n in ((books, "books"), (films, "films"))
+    ]
+    return Domains.join(parts)
+
+
+def test_the_sum_leaves_out_what_an_earlier_map_left_out(domains, tmp_path):
+    books, films = frames()
+    people = sorted({*books["user"], *films["user"]})
+    first = fit_map("x-map-strict", domains, epsilon="8", state=tmp_path)
+    assert "the catalogue" in first.guarantee.uncovered
+    complete = declared(books, films, people)
+    alone = fit_map("x-map-strict", complete, epsilon="8").guarantee
+    assert "the catalogue" not in alone.uncovered
+    second = fit_map("x-map-strict", complete, epsilon="8", state=tmp_path)
+    assert second.guarantee.uncovered == first.guarantee.uncovered
+
+
+def test_a_record_without_parts_leaves_out_all_of_them(domains, tmp_path):
+    record = [{"model": "x-map-strict", "epsilon": "8", "delta": "1e-6"}]
+    (tmp_path / "releases.json").write_text(json.dumps(record))
+    fitted = fit_map("x-map-strict", domains, epsilon="8", state=tmp_path)
+    assert set(fitted.guarantee.uncovered) == set(PARTS.values())
+
+
+def test_two_releases_of_one_folder_at_once_are_refused(domains, tmp_path):
+    with locked(tmp_path), pytest.raises(RequestError, match="Another process"):
+        fit_map("x-map-strict", domains, epsilon="8", state=tmp_path)
+
+
+def test_a_strict_map_does_not_reveal_whether_anybody_links_the_domains():
+    """A user who alone rates both domains, neighbours without them, and a domain nobody rated."""
+    books, films = frames(linked=0)
+    people = sorted({*books["user"], *films["user"], 999})
+    linking = pl.DataFrame({"user": [999], "item": [1], "rating": [4]})
+    both = [pl.concat([f, linking.cast(dict(f.schema))]) for f in (books, films)]
+    for known in (
+        declared(*both, people),
+        declared(books, films, people),
+        declared(books, films.filter(pl.col("user") < 0), people),
+    ):
+        fitted = fit_map("x-map-strict", known, epsilon="1")
+        assert fitted.guarantee.epsilon == "1"
+    with pytest.raises(RequestError, match="not linked"):
+        fit_map("nx-map", declared(books, films, people))
+
+
+def test_memory_without_privacy_is_private(domains, tmp_path):
+    folder = tmp_path / "state"
+    fit_map("nx-map", domains, state=folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / "nx-map.npz").stat().st_mode & 0o777 == 0o600

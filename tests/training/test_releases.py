@@ -255,7 +255,7 @@ def test_other_bounds_of_earlier_contributions_are_refused(tmp_path, monkeypatch
 
 
 def test_two_releases_at_once_are_refused(tmp_path):
-    with locked(tmp_path), pytest.raises(RequestError, match="Another release is being made"):
+    with locked(tmp_path), pytest.raises(RequestError, match="Another process is making a release"):
         make_release(tmp_path, table(history(1), 0), popularity_terms())
 
 
@@ -324,9 +324,7 @@ def test_a_missing_state_is_refused(releases, tmp_path):
     for release in range(releases):
         make_release(tmp_path, table(rows, release), popularity_terms(releases=3))
     (tmp_path / "state.npz").unlink()
-    with pytest.raises(
-        RequestError, match="so the epsilon spent is unknown"
-    ):
+    with pytest.raises(RequestError, match="so the epsilon spent is unknown"):
         make_release(tmp_path, table(rows, 2), popularity_terms(releases=3))
 
 

@@ -33,8 +33,8 @@ class Domains:
         raw id.
 
         Items are never matched: an id that occurs in two domains is prefixed by the domain's name.
-        Raises `RequestError` for fewer than two domains, an empty one, two of the same name,
-        different scales, or user ids of different types.
+        Raises `RequestError` for fewer than two domains, one without ratings whose catalogue or users
+        are not declared, two of the same name, different scales, or user ids of different types.
         """
         parts = [as_ratings(one, name=f"domain {k}") for k, one in enumerate(sources, 1)]
         _joinable(parts)
@@ -130,9 +130,11 @@ def _joinable(parts: Sequence[Ratings]) -> None:
             f"At least 2 domains are required, a source and a target, got {len(parts)}."
         )
     for part in parts:
-        if len(part) == 0:
+        # With a declared catalogue and declared users, an error would reveal that nobody rated.
+        if len(part) == 0 and part.undeclared & {"catalogue", "people"}:
             raise RequestError(
-                f"The domain {part.name} contains no ratings; use a domain with ratings."
+                f"The domain {part.name} contains no ratings; use a domain with ratings, or "
+                "declare its catalogue and users."
             )
         if part.scale != parts[0].scale:
             raise RequestError(

@@ -20,9 +20,11 @@ from tacit.crossdomain.x_map.x_map import XMap
 from tacit.errors import DataError, RequestError
 from tacit.kernels.neighbourhood.search_results import Near
 from tacit.models.archive import DAMAGED
+from tacit.privacy.guarantee import PARTS as GUARANTEE_PARTS
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.ledger import epsilon_text
 from tacit.scale import shortest
+from tacit.training.continual.state_file import locked
 from tacit.vocabulary import Vocabulary
 from tacit.whole_files import whole, write_whole
 from tacit.wire import strict
@@ -49,8 +51,8 @@ def write_memory(folder: Path, memory: Memory, system: XMap) -> None:
         for number, one in stage.passes.items():
             parts = (one.rows, one.columns, *one.near, one.complete)
             arrays |= {f"{name}/{number}/{p}": a for p, a in zip(PARTS, parts, strict=True)}
-    folder.mkdir(parents=True, exist_ok=True)
-    with whole(folder / MEMORY) as partial, partial.open("wb") as file:
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    with whole(folder / MEMORY, private=True) as partial, partial.open("wb") as file:
         np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
 
 
@@ -115,23 +117,28 @@ def _checked(array: NDArray[Any], kind: Any, shape: tuple[int, ...]) -> NDArray[
 
 @dataclass(frozen=True)
 class Release:
-    """One private map: its system, and its epsilon and delta, decimal strings."""
+    """One private map: its system, and its epsilon and delta, decimal strings.
+
+    `uncovered`, `assumptions`: of its guarantee, as its ratings add them.
+    """
 
     model: str
     epsilon: str
     delta: str
+    uncovered: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 def debit(folder: Path, release: Release) -> tuple[Release, ...]:
     """Record a release before it is made, and return all releases so far.
 
     A release whose fit fails later stays in the record, because its noise may have been seen.
-    Raises `RequestError` for a damaged record.
+    Raises `RequestError` for a damaged record, and while another process writes it.
     """
     path = folder / RELEASES
-    every = (*_releases(path), release)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps([asdict(each) for each in every], indent=1).encode())
+    with locked(folder):  # or one of two records would be lost
+        every = (*_releases(path), release)
+        write_whole(path, json.dumps([asdict(each) for each in every], indent=1).encode())
     return every
 
 
@@ -149,10 +156,15 @@ def _releases(path: Path) -> tuple[Release, ...]:
 
 def _release(value: Any) -> Release:
     """Parse one release. Raises `DataError` or `RequestError` for a malformed one."""
-    known = strict.fields(value, "a release", ("model", "epsilon", "delta"))
+    keys, more = ("model", "epsilon", "delta"), ("uncovered", "assumptions")
+    is_first = isinstance(value, dict) and "uncovered" not in value
+    known = strict.fields(value, "a release", keys if is_first else (*keys, *more))
     if not 0 <= Decimal(known["delta"]) < 1:
         raise DataError(f"delta must be from 0 to 1, got {known['delta']}")
-    return Release(str(known["model"]), epsilon_text(known["epsilon"]), known["delta"])
+    # A record of an earlier version does not state what its guarantee left out.
+    lists = [list(GUARANTEE_PARTS.values()), []] if is_first else [known[key] for key in more]
+    parts = [strict.listed(each, "parts", strict.text, "a release") for each in lists]
+    return Release(str(known["model"]), epsilon_text(known["epsilon"]), known["delta"], *parts)
 
 
 def composed(guarantee: Guarantee, releases: Sequence[Release]) -> Guarantee:
@@ -164,8 +176,12 @@ def composed(guarantee: Guarantee, releases: Sequence[Release]) -> Guarantee:
     if len(releases) == 1:
         return guarantee
     failing = any(each.model in FAILING for each in releases)
+    uncovered = {part for each in releases for part in each.uncovered} | {*guarantee.uncovered}
+    assumptions = (part for each in releases for part in each.assumptions)
     return replace(
         guarantee,
+        uncovered=tuple(part for part in GUARANTEE_PARTS.values() if part in uncovered),
+        assumptions=tuple(dict.fromkeys((*guarantee.assumptions, *assumptions))),
         epsilon=shortest(sum((Decimal(each.epsilon) for each in releases), Decimal(0))),
         delta=shortest(sum((Decimal(each.delta) for each in releases), Decimal(0))),
         released=f"{len(releases)} maps, the last with {guarantee.released}",

@@ -35,7 +35,7 @@ from tacit.engines.engine import Engine, Local
 from tacit.errors import DataError, RequestError
 from tacit.errors import path as given_path
 from tacit.models import Fitted, FittedLists, item_model
-from tacit.privacy.guarantee import Guarantee
+from tacit.privacy.guarantee import PARTS, Guarantee
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Codes, Ratings
 from tacit.scale import RatingScale, shortest
@@ -194,11 +194,17 @@ def fit_map(
     system, engine = configured(name, settings, epsilon), engine or Local()
     folder = None if state is None else Path(state)
     trial = everything(domains)
-    domains.require_links(trial.target)
+    if isinstance(system, XMap):
+        # Not for a strict map: who links the domains is secret, and an error would reveal it.
+        domains.require_links(trial.target)
     if epsilon is None and isinstance(system, XMap):
         return _refitted(system, domains, engine, folder)
     spent = Release(
-        name, _claimed(system, epsilon), delta if isinstance(system, StrictMap) else "0"
+        name,
+        _claimed(system, epsilon),
+        delta if isinstance(system, StrictMap) else "0",
+        domains.ratings.uncovered(PARTS),
+        domains.ratings.assumptions,
     )
     every = (spent,) if folder is None else debit(folder, spent)
     if isinstance(system, XMap):

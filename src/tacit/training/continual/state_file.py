@@ -94,7 +94,7 @@ def locked(folder: Path) -> Generator[None]:
         yield
     except BlockingIOError:
         raise RequestError(
-            f"Another release is being made in {folder}; wait until it ends."
+            f"Another process is making a release in {folder}; wait until it ends."
         ) from None
     finally:
         os.close(lock)
