@@ -14,6 +14,7 @@ from tacit.collector.administration.deletion import delete_people, prune, pseudo
 from tacit.collector.administration.stored_rows import export, verify
 from tacit.collector.administration.summary import summaries
 from tacit.collector.ingest.enrolment import Enrolment
+from tacit.collector.limits.keys import EpochKeys, epoch_of
 from tacit.collector.storage import stored_reports
 from tacit.collector.storage.addresses import open_reader, open_store
 from tacit.collector.storage.published_models import PublishedModels
@@ -215,6 +216,16 @@ def test_deletion_by_token_finds_the_pseudonyms_of_this_epoch(
         assert send(client, task, *several, authorization=f"Bearer {name}").status_code == 200
     client.__exit__(None, None, None)
     where = ("--db", str(tmp_path / "reports.db"))
+    wrong = tmp_path / "other.keys"
+    keys = EpochKeys(wrong, clock.now)
+    for _ in range(2):  # without a key of this epoch, and with another one
+        content = wrong.read_bytes()
+        status, _, err = run(
+            "admin", "delete", "--token", token, *where, "--token-keys", str(wrong)
+        )
+        assert (status, "keys other than those in the file" in err) == (1, True)
+        assert wrong.read_bytes() == content
+        keys.key(epoch_of(task, task.epoch(clock.now)))
     status, _, err = run("admin", "delete", "--token", digests[0], *where)
     assert (status, err) == (0, "Deleted 2 reports under 2 pseudonyms.\n")
     assert people(str(tmp_path / "reports.db")) == {

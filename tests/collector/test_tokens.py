@@ -2,12 +2,14 @@
 
 import asyncio
 import base64
+import errno
 import hmac
 import json
 import threading
 import time
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import jwt
 import pytest
@@ -108,6 +110,26 @@ def test_a_damaged_file_leaves_the_last_tokens_valid(tmp_path, caplog):
         TokenList(["secret"])
 
 
+def test_a_revocation_takes_effect_after_a_failed_reading(tmp_path, monkeypatch, caplog):
+    """No descriptor is free for a moment, and nothing about the file changes afterwards."""
+    file = tmp_path / "tokens"
+    kept, revoked = editing.issue(file, 2)
+    source = TokenFile(file)
+    editing.revoke(file, [revoked])
+    monkeypatch.setattr("tacit.collector.ingest.tokens.RETRY", 0.0)
+    with monkeypatch.context() as busy:
+        busy.setattr(Path, "read_text", unreadable)
+        assert identify(source, revoked) is not None
+        assert identify(source, revoked) is not None
+    assert caplog.text.count("cannot be read: OSError") == 1
+    assert identify(source, revoked) is None
+    assert identify(source, kept) is not None
+
+
+def unreadable(path):
+    raise OSError(errno.EMFILE, "Too many open files")
+
+
 @pytest.fixture(scope="module")
 def keys():
     return ed25519.Ed25519PrivateKey.generate(), ec.generate_private_key(ec.SECP256R1())
@@ -191,6 +213,8 @@ def site():
                 "two": (200, b'{"subject":"user 7"}'),
                 "moved": (302, b""),
                 "odd": (200, b"[]"),
+                "nobody": (200, b'{"subject":null}'),
+                "empty": (200, b'{"subject":""}'),
                 "down": (500, b""),
             }.get(token, (401, b""))
             self.send_response(status)
@@ -219,7 +243,7 @@ def test_a_site_checks_tokens(site):
     assert identify(source, "other") is None
     assert identify(source, "other") is None
     assert asked == ["plain", "one", "two", "other"]  # once each
-    for token in ("moved", "odd", "down"):
+    for token in ("moved", "odd", "nobody", "empty", "down"):
         with pytest.raises(UncheckedError):
             identify(source, token)
 

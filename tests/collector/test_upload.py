@@ -276,6 +276,32 @@ def test_a_label_is_made_once_and_by_whom_is_asked(ask, collector):
     assert client.get("/v1/tasks/00/label").status_code == 404
 
 
+def test_a_label_that_failed_is_rendered_again(ask, collector):
+    failures = [RuntimeError("no memory")]
+
+    def label(task):
+        if failures:
+            raise failures.pop()
+        return task.name
+
+    task = ask()
+    client = collector(task, label=label)
+    with pytest.raises(RuntimeError):
+        client.get(f"/v1/tasks/{task.address}/label")
+    assert client.get(f"/v1/tasks/{task.address}/label").text == task.name
+
+
+@pytest.mark.parametrize("epoch", [10**400, -(10**400), 10**300, 2**63])
+def test_an_epoch_of_any_size_is_refused(ask, collector, report, send, epoch, tmp_path):
+    task = ask()
+    client, one = collector(task), report(task)
+    body = json.loads(body_of([dumps(one, task.channels[0])]))
+    body["reports"][0]["epoch"] = epoch
+    answer = client.post(f"/v1/tasks/{task.address}/reports", json=body)
+    assert answer.status_code in (400, 422)
+    assert rows(tmp_path) == []
+
+
 def test_too_many_at_once_are_refused_late_and_unread(ask, clock):
     class Full:
         uploads = upload.MOST_WAITING

@@ -33,8 +33,9 @@ class Domains:
         raw id.
 
         Items are never matched: an id that occurs in two domains is prefixed by the domain's name.
-        Raises `RequestError` for fewer than two domains, one without ratings whose catalogue or users
-        are not declared, two of the same name, different scales, or user ids of different types.
+        Raises `RequestError` for fewer than two domains, one without ratings whose catalogue or
+        users are not declared, two of the same name, different scales, or user ids of different
+        types.
         """
         parts = [as_ratings(one, name=f"domain {k}") for k, one in enumerate(sources, 1)]
         _joinable(parts)

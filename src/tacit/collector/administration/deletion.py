@@ -15,7 +15,7 @@ from tacit.collector.administration.summary import questions
 from tacit.collector.ingest.clock import TrustedClock, tolerance
 from tacit.collector.ingest.retention import LATE, due
 from tacit.collector.limits.counts import Counts
-from tacit.collector.limits.keys import EpochKeys, counted, epoch_of
+from tacit.collector.limits.keys import OTHER_KEYS, EpochKeys, counted, epoch_of, mark_of
 from tacit.collector.limits.limits import Charge, names
 from tacit.collector.storage.addresses import is_postgres
 from tacit.collector.storage.sqlite_counts import SqliteCounts
@@ -111,7 +111,7 @@ def people_of_token(db: str, keys: Path | None, digest: bytes, inspector: Inspec
 
     Earlier uses cannot be found: their keys are gone. `keys`: the key file of token counts;
     default: next to the SQLite file. `digest`: SHA-256 of the token. Raises `RequestError` without
-    the key file.
+    the key file, and for one whose keys are not those of the counts.
     """
     path = keys or Path(db).with_suffix(".tokens.keys")
     if (keys is None and is_postgres(db)) or not path.is_file():
@@ -144,7 +144,9 @@ def _counted(
         running = counts.running().get(address)
         if running is None or running.mark is None:
             return
-        key = file.key(epoch_of(task, running.epoch))
+        key = file.stored(epoch_of(task, running.epoch))
+        if key is None or mark_of(key) != running.mark:
+            raise RequestError(OTHER_KEYS)
         some_people = iter(everyone)
         while some := frozenset(islice(some_people, AT_ONCE)):
             by_name = {

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,8 +66,14 @@ class Labels:
             # Rendering simulates attacks for seconds, in a thread, so that uploads do not wait.
             making = asyncio.to_thread(self._make, task)
             self._made[task.address] = asyncio.ensure_future(making)
+            self._made[task.address].add_done_callback(partial(self._forget_failed, task.address))
         # A client that disconnects does not cancel the rendering for others.
         return HTMLResponse(await asyncio.shield(self._made[task.address]), headers=LABEL_HEADERS)
+
+    def _forget_failed(self, address: str, made: "asyncio.Task[str]") -> None:
+        """Let the next request render a label again."""
+        if made.cancelled() or made.exception() is not None:
+            del self._made[address]
 
 
 FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}

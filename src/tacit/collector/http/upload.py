@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 
 MOST_WAITING = 128
 """Most uploads waiting for a commit: a fraction of a second of work."""
+MOST_SKEW = 1 << 20
+"""Largest number of epochs in the histogram of clock skew."""
 PATIENCE = 0.1
 """Seconds before a refusal is sent, which slows down clients that do not back off."""
 
@@ -83,8 +85,9 @@ class UploadHandler:
         """Read a body and store its reports. Returns once they are durable."""
         self._metrics.body_bytes.observe(len(body))
         sent, samples = read(body), visit.validator.samples
-        newest = max(report.epoch for report in sent)
-        self._metrics.clock_skew.observe(newest - visit.validator.task.epoch(visit.now))
+        skew = max(report.epoch for report in sent) - visit.validator.task.epoch(visit.now)
+        # An epoch is any integer until it is validated, and a float has no larger ones.
+        self._metrics.clock_skew.observe(max(-MOST_SKEW, min(skew, MOST_SKEW)))
         if samples is not None:
             samples.bound(report.person for report in sent)
         accepted = visit.validator.taken(sent, visit.now)

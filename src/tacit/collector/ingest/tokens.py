@@ -29,6 +29,8 @@ SIGNED = "jwt:"
 ALGORITHMS = ("EdDSA", "ES256", "RS256")
 """Signatures with a public key: the collector could not issue tokens with it."""
 END = b"-----END PUBLIC KEY-----"
+RETRY = 1.0
+"""Seconds until a token file that could not be read is read again."""
 SECONDS = 5.0
 """Seconds for the response of a site's check."""
 FRESH = 60.0
@@ -77,29 +79,33 @@ class TokenList:
 class TokenFile:
     """The operator's file of digests, reread when it changes.
 
-    A file that cannot be read any more is logged, and the last digests stay valid. Raises
-    `DataError` and `OSError` if it cannot be read at the start.
+    A file that cannot be read any more is logged, and the last digests stay valid until it can be,
+    which is tried every second. Raises `DataError` and `OSError` if it cannot be read at the start.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._digests = digests(path.read_text().split())
-        self._read = self._version()
+        self._read = self._logged = self._version()
+        self._retry = 0.0
 
     async def identify(self, token: bytes) -> bytes | None:
         """Implement `TokenSource.identify`."""
-        if (version := self._version()) != self._read:
-            self._read = version
-            self._reread()
+        version = self._version()
+        if version != self._read and (version != self._logged or monotonic() >= self._retry):
+            self._reread(version)
         digest = sha256(token).digest()
         return digest if digest in self._digests else None
 
-    def _reread(self) -> None:
+    def _reread(self, version: tuple[int, ...]) -> None:
         try:
             self._digests = digests(self._path.read_text().split())
         except (OSError, ValueError, DataError) as error:
-            _note("tokens-unreadable", "The token file cannot be read: %s.", error)
+            if version != self._logged:
+                _note("tokens-unreadable", "The token file cannot be read: %s.", error)
+            self._logged, self._retry = version, monotonic() + RETRY
         else:
+            self._read = self._logged = version
             count = len(self._digests)
             log.info("The file has %d tokens.", count, extra={"event": "tokens-reread"})
 
@@ -163,8 +169,8 @@ class SignedTokens:
 class CheckedTokens:
     """A check by the site: `GET url` with the token, as the collector received it.
 
-    Responses: 200 with {"subject": "..."} or 204 for a valid token, 401, 403 or 404 for an invalid
-    one. Results are reused for a minute.
+    Responses: 200 with {"subject": "..."}, text that is not empty, or 204 for a valid token, and
+    401, 403 or 404 for an invalid one. Results are reused for a minute.
     """
 
     def __init__(self, url: str) -> None:
@@ -197,6 +203,8 @@ class CheckedTokens:
                 if response.status == 204:
                     return digest
                 subject = json.loads(response.read(LONGEST))["subject"]
+                if not isinstance(subject, str) or not subject:
+                    raise ValueError("no subject")
         except HTTPError as error:
             with error:  # it is also the response
                 if error.code in (401, 403, 404):
@@ -204,7 +212,7 @@ class CheckedTokens:
                 raise
         except (KeyError, TypeError):
             raise ValueError("no subject") from None
-        return sha256(b"sub\n" + str(subject).encode()).digest()
+        return sha256(b"sub\n" + subject.encode()).digest()
 
 
 def _note(event: str, message: str, error: Exception) -> None:

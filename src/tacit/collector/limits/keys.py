@@ -62,6 +62,13 @@ class _Key(NamedTuple):
     key: bytes
 
 
+OTHER_KEYS = (
+    "The stored token counts were made with keys other than those in the file. Copy the key file "
+    "from a collector that uses this database; if none is left, remove the counts, as described on "
+    "the page on operating a collector."
+)
+
+
 class EpochKeys:
     """The key file at `path`, created if missing. Several processes may share it.
 
@@ -93,6 +100,13 @@ class EpochKeys:
                 self._make(epoch)
                 self._write(folder)
         return self._keys[epoch.task, epoch.number].key
+
+    def stored(self, epoch: Epoch) -> bytes | None:
+        """Return the key of an epoch; None if the file has none. Changes nothing."""
+        with self._locked():
+            self._read()
+        known = self._keys.get((epoch.task, epoch.number))
+        return None if known is None else known.key
 
     def turn(self, running: Iterable[Epoch], now: float) -> None:
         """Advance to the day of `now`.
@@ -178,6 +192,11 @@ class EpochKeys:
                 old.write(bytes(os.fstat(before).st_size))
                 old.flush()
                 os.fsync(before)
+
+
+def mark_of(key: bytes) -> bytes:
+    """Return what identifies a key in the counts, 16 bytes."""
+    return hmac.digest(key, b"mark", "sha256")[:16]
 
 
 def _later(state: bytes, days: int) -> bytes:

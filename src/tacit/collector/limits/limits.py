@@ -7,7 +7,14 @@ from itertools import chain, groupby
 from typing import NamedTuple
 
 from tacit.collector.limits.counts import Counts, Running, TokenCounts
-from tacit.collector.limits.keys import Epoch, EpochKeys, counted, epoch_of
+from tacit.collector.limits.keys import (
+    OTHER_KEYS,
+    Epoch,
+    EpochKeys,
+    counted,
+    epoch_of,
+    mark_of,
+)
 from tacit.errors import RequestError
 from tacit.wire.tasks.task import Task
 
@@ -157,15 +164,11 @@ class Limits:
         self._counts.scrub()
 
     def _mark(self, epoch: Epoch) -> bytes:
-        return hmac.digest(self._keys.key(epoch), b"mark", "sha256")[:16]
+        return mark_of(self._keys.key(epoch))
 
     def _same(self, epoch: Epoch, mark: bytes) -> None:
         if self._mark(epoch) != mark:
-            raise RequestError(
-                "The stored token counts were made with keys other than those in the file. Copy "
-                "the key file from a collector that uses this database; if none is left, remove "
-                "the counts, as described on the page on operating a collector."
-            )
+            raise RequestError(OTHER_KEYS)
 
     def _granted(
         self, charges: Sequence[Charge], epochs: Mapping[bytes, Epoch]

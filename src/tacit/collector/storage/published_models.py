@@ -1,9 +1,11 @@
 """Published models: immutable files, and per task the newest address and a record."""
 
+import fcntl
 import logging
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -40,14 +42,14 @@ class PublishedModels:
         with this address. `earlier`: publications of a task without a record, such as those of the
         task that it extends. Raises `DataError` if those on disk are damaged.
         """
-        content = model.hiding(self.hidden).to_bytes()
-        address = sha256(content).hexdigest()
-        self._folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self._folder / f"{address}.items", content)
-        if record is not None:
-            known = self.publications(task) or tuple(earlier)
-            self._record(task, (*known, replace(record, model=address)))
-        self._point(task, address, None if record is None else record.at)
+        with self._locked():
+            content = model.hiding(self.hidden).to_bytes()
+            address = sha256(content).hexdigest()
+            write_whole(self._folder / f"{address}.items", content)
+            if record is not None:
+                known = self.publications(task) or tuple(earlier)
+                self._record(task, (*known, replace(record, model=address)))
+            self._point(task, address, None if record is None else record.at)
         return address
 
     @property
@@ -71,11 +73,11 @@ class PublishedModels:
         There is one list for all devices: a list for some would identify them. Times of publication
         do not change. Raises `DataError`, before anything is changed, for a damaged model.
         """
-        served = {task: self._served(task) for task in self.tasks()}
-        self._folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self._folder / HIDDEN, publications.dump_hidden(tuple(items)))
-        for task, publication in served.items():
-            self._serve(task, publication)
+        with self._locked():
+            served = {task: self._served(task) for task in self.tasks()}
+            write_whole(self._folder / HIDDEN, publications.dump_hidden(tuple(items)))
+            for task, publication in served.items():
+                self._serve(task, publication)
 
     def tasks(self) -> list[str]:
         """Return the addresses of all tasks with a model, sorted."""
@@ -111,14 +113,29 @@ class PublishedModels:
         `RequestError` for a model that is not in the record of each task, and `DataError` for one
         whose file is missing or damaged.
         """
-        chosen = {task: self._earlier(task, address) for task in tasks}
-        if len({each.model for each in chosen.values()}) != 1:
-            raise RequestError(
-                f"One model must precede the current one in all {len(chosen)} tasks; name it with "
-                "--to ADDRESS."
-            )
-        served = [self._serve(task, publication) for task, publication in chosen.items()]
+        with self._locked():
+            chosen = {task: self._earlier(task, address) for task in tasks}
+            if len({each.model for each in chosen.values()}) != 1:
+                raise RequestError(
+                    f"One model must precede the current one in all {len(chosen)} tasks; name it "
+                    "with --to ADDRESS."
+                )
+            served = [self._serve(task, publication) for task, publication in chosen.items()]
         return served[0]
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        """Lock the folder, which is created, against others that publish, hide or roll back.
+
+        A model that is published while items are hidden would otherwise recommend them.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
 
     def _served(self, task: str) -> Publication:
         """Return the publication of the task's newest model, without figures if not recorded."""
