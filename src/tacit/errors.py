@@ -10,6 +10,7 @@
 The command line prints the message of any of them and exits with status 1.
 """
 
+from math import inf
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TypeVar
@@ -73,6 +74,22 @@ def number(what: str, value: object, such: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise RequestError(f"{what} must be a number such as {such}, got {shown(value)}.")
     return float(value)
+
+
+def finite(what: str, value: object, least: float) -> float:
+    """Return the number; raises `RequestError` for other values, and for one below `least`."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) < inf:
+        raise RequestError(
+            f"{what} must be a finite number of at least {least:g}, got {shown(value)}."
+        )
+    return float(value)
+
+
+def positive(what: str, value: object) -> float:
+    """Return the number; raises `RequestError` unless it is finite and above 0."""
+    if finite(what, value, 0) == 0:
+        raise RequestError(f"{what} must be a finite number above 0, got {shown(value)}.")
+    return finite(what, value, 0)
 
 
 def shown(value: object) -> str:

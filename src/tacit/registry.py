@@ -9,11 +9,13 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from tacit import plugins
-from tacit.errors import RequestError, shown, whole
+from tacit.errors import RequestError, finite, shown, whole
 
 Member = TypeVar("Member")
 WHOLE = ("<class 'int'>", "int | None")
 """Type annotations of integer settings."""
+REAL = ("<class 'float'>", "float | None")
+"""Type annotations of real settings."""
 
 
 class Registry(Mapping[str, Member]):
@@ -112,7 +114,8 @@ def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -
     """Return the settings object with some settings changed.
 
     Raises `RequestError` for an unknown setting, for a value other than a non-negative integer in
-    an integer setting, and for a single value in a setting of several.
+    an integer setting or other than a finite number of at least 0 in a real one, and for a single
+    value in a setting of several.
     """
     known = vars(member)
     unknown = [key for key in settings if key not in known]
@@ -124,6 +127,8 @@ def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -
     for key, value in settings.items():
         if value is not None and kinds.get(key, "") in WHOLE:
             whole(f"{key} of {kind} {name}", value, 0)
+        if value is not None and kinds.get(key, "") in REAL:
+            finite(f"{key} of {kind} {name}", value, 0)
         if isinstance(known[key], tuple) and not isinstance(value, tuple | list):
             raise RequestError(
                 f"{key} of {kind} {name} must be a list of values, as in {known[key]!r}, got "

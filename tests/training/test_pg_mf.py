@@ -274,7 +274,7 @@ def test_what_cannot_be_asked_is_refused(ratings: Ratings) -> None:
         training("odd")
     with pytest.raises(RequestError, match="reports must be a divisor of the 128 rounds"):
         training("pg-mf", reports=3)
-    with pytest.raises(RequestError, match="rounds must be at least 1, got 0"):
+    with pytest.raises(RequestError, match="rounds must be an integer of at least 1, got 0"):
         training("pg-mf", rounds=0)
     with pytest.raises(RequestError, match="got '0'"):
         fit("pg-mf", ratings, epsilon="0")

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import whole
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.half_steps import FREE, Factors
@@ -51,6 +52,9 @@ class MoGMF:
     sqrt_weights: bool = False
 
     name = "mog-mf"
+
+    def __post_init__(self) -> None:
+        whole("components", self.components, 1)
 
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None

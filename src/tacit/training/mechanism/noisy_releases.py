@@ -26,7 +26,7 @@ from tacit.errors import RequestError
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-MOST_DEVIATION = 1 << 24
+MOST_DEVIATION, MOST_SCALE = 1 << 24, 1 << 56
 """Largest deviation in grid steps. Above it Gaussian noise would overflow 64 bits."""
 
 
@@ -40,7 +40,16 @@ class IntegerNoise:
         self._words = words if words is not None else secret_words()
 
     def laplace(self, count: int, scale: int) -> Ints:
-        """Draw n with P(n) proportional to exp(-|n| / scale), scale >= 1; shape (count,)."""
+        """Draw n with P(n) proportional to exp(-|n| / scale); shape (count,).
+
+        Raises `RequestError` for a scale below 1 or above `MOST_SCALE`, whose draws would exceed 64
+        bits.
+        """
+        if not 1 <= scale <= MOST_SCALE:
+            raise RequestError(
+                f"The scale of Laplace noise must be from 1 to {MOST_SCALE} steps, got {scale}; "
+                "use another grid."
+            )
         return _until_accepted(count, lambda size: self._laplace_try(size, scale))
 
     def gaussian(self, count: int, deviation: int) -> Ints:

@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import positive, whole
 from tacit.kernels.sgd import Parameters
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.svd import STARS
@@ -81,6 +82,10 @@ class Berlioz:
 
     where = ("curator", "device")
     unit = "value"
+
+    def __post_init__(self) -> None:
+        whole("rounds", self.rounds, 1)
+        positive("ridge", self.ridge)
 
     @property
     def name(self) -> str:

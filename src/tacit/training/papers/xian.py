@@ -33,6 +33,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import positive, whole
 from tacit.kernels.layout import Side
 from tacit.kernels.sgd import Parameters, Rates, descend, implicit
 from tacit.models.fitted import Fitted
@@ -137,6 +138,10 @@ class FaithfulSVD:
 
     where = ("curator", "device")
     unit = "value"
+
+    def __post_init__(self) -> None:
+        whole("rounds", self.rounds, 1)
+        positive("ridge", self.ridge)
 
     @property
     def name(self) -> str:
