@@ -47,7 +47,6 @@ SMALL = {
     "readers/decoding_worker.py": "a program of its own",
     "testing/__init__.py": "public interface",
     "training/person/noisy_counts.py": "two importers in two rooms",
-    "whole_files.py": "eleven importers",
 }
 """Python files under 60 lines, and why each is a file of its own.
 

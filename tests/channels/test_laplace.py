@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tacit.channels import compile_channel
 from tacit.channels.laplace import BoundedLaplace, ClampedLaplace, Laplace, ModifiedLaplace
 from tacit.channels.laplace_line import laplace_line
+from tacit.collection.named_plans import channel_of
 from tacit.errors import RequestError
 from tacit.scale import RatingScale
 
@@ -303,3 +304,22 @@ def test_clamped_noise_has_atoms_at_the_ends_and_a_density_between():
     assert law.below(0, 2) == law.below(1, 2) == 0 < law.below(1 + 1e-6, 2)
     assert law.below(5, 2) < 1 == law.below(5 + 1e-6, 2)
     assert law.density(1, 2) == law.density(5, 2) == 0 < law.density(1.001, 2)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("sensitivity", "abc", "sensitivity must be a decimal such as '1', got 'abc'"),
+        ("sensitivity", "NaN", "got 'NaN'"),
+        ("sensitivity", "-1", "got '-1'"),
+        ("symbols", "7", "symbols must be an integer, got '7'"),
+    ],
+)
+def test_other_values_of_settings_are_refused(setting, value, message):
+    with pytest.raises(RequestError, match=message):
+        compile_channel("laplace", epsilon="1", scale="1:5:1", **{setting: value})
+
+
+def test_integers_of_named_channels_are_parsed():
+    named = channel_of("laplace symbols=7", "1", RatingScale.parse("1:5:1"))
+    assert named.id == compile_channel("laplace", epsilon="1", scale="1:5:1", symbols=7).id

@@ -1,7 +1,7 @@
 """A table against fractions, its moments and its information; and the shapes that are refused."""
 
 import math
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -57,3 +57,13 @@ def test_shapes_that_are_no_table_are_refused_with_their_counts():
 def test_a_table_of_one_symbol_tells_nothing():
     mute = two_levels((4,), (4,), outputs=(ONE,))
     assert (mute.worst_ratio, mute.exact_epsilon, mute.information()) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("epsilon", ["0.0001", "0.001", "0.5", "3", "16"])
+def test_exact_epsilon_is_rounded_up_to_the_next_float(epsilon):
+    """The logarithm in 60 digits, also where two logarithms nearly cancel."""
+    table = compile_channel("randomized-response", epsilon=epsilon, scale="1:5:1")
+    ratio = table.worst_ratio
+    with localcontext(prec=60):
+        exact = Decimal(ratio.numerator).ln() - Decimal(ratio.denominator).ln()
+    assert Decimal(math.nextafter(table.exact_epsilon, 0)) <= exact <= Decimal(table.exact_epsilon)

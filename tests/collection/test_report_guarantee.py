@@ -1,6 +1,7 @@
 """The guarantee of a reports file is computed from its tables, plan and cap."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -8,9 +9,10 @@ import pytest
 
 from tacit.channels import compile_channel
 from tacit.collection.named_plans import plan
+from tacit.collection.perturb import perturb
 from tacit.collection.plan import Plan
 from tacit.collection.report_file import KEY, read_reports, write_perturbed, write_reports
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
@@ -125,3 +127,15 @@ def test_a_header_whose_guarantee_is_malformed_is_refused(claim, tmp_path):
     rewrite(path, malformed)
     with pytest.raises(DataError, match=r"r\.parquet"):
         read_reports(path)
+
+
+def test_reports_of_several_draws_are_not_written(tmp_path):
+    """A reader would compute the epsilon of one draw."""
+    reports = perturb(RATINGS, planned("catalogue", None))
+    thrice = replace(reports.guarantee, epsilon="18")
+    with pytest.raises(RequestError, match=r"epsilon 18 per slot.* stands for one draw"):
+        write_reports(replace(reports, guarantee=thrice), tmp_path / "r.parquet")
+    blocks = np.zeros(RATINGS.n_items, np.int32)
+    with pytest.raises(RequestError, match="blocks of items"):
+        write_reports(replace(reports, blocks=blocks), tmp_path / "r.parquet")
+    assert not (tmp_path / "r.parquet").exists()

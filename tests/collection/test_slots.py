@@ -16,6 +16,7 @@ from tacit.collection.perturb import kept_rows, perturb
 from tacit.collection.plan import ASSUMPTIONS
 from tacit.collection.plans import Catalogue, Rated, Sample
 from tacit.errors import CertificateError, RequestError
+from tacit.models.lists.interactions import interactions
 from tacit.ratings import Ratings
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
@@ -222,3 +223,37 @@ def test_a_small_sample_of_a_large_catalogue_is_laid_out_in_blocks_too(monkeypat
     monkeypatch.setattr(module, "BLOCK", 7 * ITEMS)
     blocks = list(module.slot_reports(ratings(), Sample(CHANNEL, 1)))
     assert [len(block.users) for block in blocks] == [7, 7, 7, 7, 2]
+
+
+def test_the_highest_of_256_levels_is_reported():
+    scale = RatingScale.parse("1:256:1")
+    channel = hiding(epsilon="16", scale=scale)
+    users, items = np.arange(200, dtype=np.int32), np.zeros(200, np.int32)
+    ids = [Vocabulary(pl.Series("id", range(size))) for size in (200, 1)]
+    highest = Ratings(users, items, np.full(200, 255, np.uint8), scale, *ids)
+    # The chance of another level is 255 / (e^16 + 256) for each rating.
+    assert perturb(highest, Catalogue(channel)).values.tolist() == [256.0] * 200
+
+
+def test_channel_of_a_user_without_other_symbols_is_in_the_reports():
+    """Presence at epsilon 1 and 8 is estimated without bias, by a naive sum over channels."""
+    users, items = 4_000, 5
+    rated = np.random.default_rng(1).random((users, items)) < 0.1
+    codes = [part.astype(np.int32) for part in np.nonzero(rated)]
+    ids = [Vocabulary(pl.Series("id", range(size))) for size in (users, items)]
+    known = Ratings(*codes, np.zeros(len(codes[0]), np.uint8), RatingScale.parse("there"), *ids)
+    channels = [hiding(epsilon=epsilon, scale=known.scale) for epsilon in ("1", "8")]
+    of_person = (np.arange(users) % 2).astype(np.uint8)
+    reports = perturb(known, Catalogue(channels), channel_of_person=of_person)
+    channel_of = np.full(users, 9)
+    channel_of[reports.users] = reports.channel_of
+    assert (channel_of == of_person).all()
+    shares = interactions(reports).presence.over_people(np.ones(users)) / users
+    # The standard error is .011 at epsilon 1, for half of the users each: five of both together.
+    assert np.abs(shares - rated.mean(0)).max() < 5 * 0.011 / 2
+
+
+def test_one_channel_needs_no_rows_for_it():
+    known = ratings()
+    reports = perturb(known, Catalogue(CHANNEL))
+    assert not np.isnan(reports.values).any()

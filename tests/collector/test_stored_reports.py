@@ -103,6 +103,21 @@ def test_a_table_without_the_symbol_missing_is_read_whole(
     assert (found.n_users, found.guarantee.epsilon) == (2, "1")
 
 
+def test_channel_of_a_user_without_other_symbols_is_read(ask, collector, report, send, tmp_path):
+    """Presence is debiased by each user's channel, which a user with "missing" alone has too."""
+    task = ask("catalogue", epsilons=("1", "2"))
+    silent = [mech.outputs.index(None) for mech in task.channels]
+    sent = [
+        report(task, mech=mech.id, symbols=(missing,) * task.cells)
+        for mech, missing in zip(task.channels, silent, strict=True)
+    ]
+    assert send(collector(task), task, *sent).status_code == 200
+    found = learnt(tmp_path / "reports.db")
+    channel_of = dict(zip(found.user_ids.take(found.users), found.channel_of, strict=True))
+    assert channel_of == {each.person: index for index, each in enumerate(sent)}
+    assert np.isnan(found.values).all()
+
+
 def test_items_keep_their_ids_in_any_order_of_the_catalogue(ask, collector, report, send, tmp_path):
     task = ask(items=["b", "c", "a", "f", "e", "d"])
     each = report(task, places=(2,))

@@ -13,13 +13,13 @@ from tacit import channels, fit
 from tacit.channels.certificate import certify
 from tacit.cli import main
 from tacit.errors import RequestError
-from tacit.labels.document import document, dumps
+from tacit.labels.document import deployment, document, dumps
 from tacit.labels.files import of_model
-from tacit.labels.label import AttackFigure, of_task
+from tacit.labels.label import AttackFigure, Label, Terms, of_task
 from tacit.labels.page import guessed, html
 from tacit.labels.simulated_attacks import found_by_attackers
 from tacit.models import item_model
-from tacit.privacy.guarantee import NO_PRIVACY
+from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.readers import synthetic
 from tacit.scale import RatingScale
 from tacit.training import training
@@ -193,3 +193,31 @@ def test_an_empty_file_has_no_label(tmp_path: Path, capsys):
 def test_a_delta_that_is_none_is_refused(delta):
     with pytest.raises(RequestError, match="delta must be between 0 and 1, such as 1e-6, got"):
         of_task(asked("rated", "1"), delta=delta)
+
+
+def labelled(*promises: Guarantee) -> Label:
+    terms = tuple(Terms(through="channel", promises=(each,)) for each in promises)
+    return Label(
+        kind="result", name="r", address="ab", asked_by=None, leaves="nothing", terms=terms,
+        unbounded=None, keeping=None,
+    )  # fmt: skip
+
+
+def claim(epsilon: str | None, unit: str, fails: str | None = None) -> Guarantee:
+    trust = "curator" if unit == "user" else "nobody"
+    return Guarantee(epsilon=epsilon, unit=unit, trust=trust, released="reports", fails=fails)
+
+
+def test_an_entry_of_the_registry_states_the_weakest_guarantee():
+    """The smallest unit, and there the largest epsilon, in whichever order they come."""
+    strong, weak = claim("0.5", "user"), claim("8", "value")
+    for promises in ((strong, claim("1", "value"), weak), (weak, strong)):
+        loss = deployment(labelled(*promises))["privacy_loss"]
+        assert loss["privacy_unit"] == "Event-level"
+        assert loss["privacy_parameters"]["epsilon"] == "8"
+
+
+def test_without_privacy_or_with_a_claim_that_fails_there_is_no_entry():
+    for other in (claim("5", "value", "refuted"), NO_PRIVACY):
+        assert deployment(labelled(claim("1", "value"), other)) is None
+    assert deployment(labelled()) is None

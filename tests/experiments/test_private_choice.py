@@ -15,6 +15,7 @@ from tacit.experiments.choice.private_choice import STEPS, PrivateChoice, square
 from tacit.learners.learner import learner
 from tacit.metrics.split import SplitProtocol, at_random
 from tacit.models import MODELS, device_predict
+from tacit.privacy.guarantee import PARTS
 from tacit.readers import synthetic
 from tacit.reports import Reports
 from tacit.training.mechanism.noisy_releases import SecretReleases
@@ -54,6 +55,8 @@ class FrozenReports:
         known, frozen = learner(name, mode), self
 
         class Frozen:
+            name, plugin = "bias", None
+
             where = known.where
 
             def fit(self, data, **settings):
@@ -135,6 +138,8 @@ def test_what_reads_training_values_is_caught(monkeypatch):
 
     def training(ratings, releases):
         class OnDevice:
+            name, plugin = "bias", None
+
             where = ("provider",)
 
             def fit(self, data, **settings):
@@ -155,14 +160,35 @@ def test_what_reads_training_values_is_caught(monkeypatch):
 
 
 def test_the_price_is_every_training_and_every_error():
-    assert choice("bias").guarantee.epsilon == "5"
+    assert choice("bias").guarantee(RATINGS).epsilon == "5"
     twice = choice("bias", protocol=SplitProtocol(seeds=3, folds=4))
-    assert Decimal(twice.guarantee.epsilon) == 12 * 2 * Decimal("2.5")
-    assert (twice.guarantee.unit, twice.guarantee.trust) == ("value", "curator")
+    cost = twice.guarantee(RATINGS)
+    assert Decimal(cost.epsilon) == 12 * 2 * Decimal("2.5")
+    assert (cost.unit, cost.trust) == ("value", "curator")
     recorder = Recorder(SecretReleases())
     tradeoff(twice, RATINGS, recorder)
     spent = sum(Decimal(look.price) for look in recorder.looks)
-    assert 2 * spent == Decimal(twice.guarantee.epsilon)
+    assert 2 * spent == Decimal(cost.epsilon)
+
+
+def test_a_fit_costs_the_epsilon_of_its_table():
+    """At sensitivity 1 of 4, the tables prove 4 and 8 nats per value at 1 and 2."""
+    weak = choice("global-mean", channel="laplace sensitivity=1", epsilons=("1", "2"))
+    assert weak.guarantee(RATINGS).epsilon == "15"
+    inferred = replace(RATINGS, undeclared=frozenset({"scale"}))
+    assert choice("bias").guarantee(inferred).uncovered == (PARTS["scale"],)
+
+
+def test_a_run_is_not_continued_by_another_one(tmp_path):
+    """A journal of another model, channel, split or data set has none of its cells."""
+    keys = {
+        cell.key
+        for known in (RATINGS, replace(RATINGS, name="other"))
+        for changes in ({}, {"channel": "laplace"}, {"protocol": SplitProtocol(seeds=1, share=0.3)})
+        for model in ("bias", "global-mean")
+        for cell in choice(model, **changes).experiment(known).cells
+    }
+    assert len(keys) == 2 * 3 * 2 * 2
 
 
 def test_the_order_of_the_file_decides_nothing(monkeypatch):

@@ -282,3 +282,14 @@ def test_a_round_without_dummies_has_no_bound_below_one():
 def test_invalid_arguments_are_refused_with_the_value(call, words):
     with pytest.raises(RequestError, match=words):
         call()
+
+
+def test_an_epsilon_that_would_exhaust_the_memory_is_refused():
+    rounds = [ShuffledRound(buckets=1_000, messages=100, dummies=0)]
+    with pytest.raises(RequestError, match="epsilon 1e-05 per user requires more than 10,000,000"):
+        calibrated(rounds, [1.0], devices=10_000, epsilon=1e-5, delta=1e-7)
+
+
+def test_rounds_without_dummies_are_refused():
+    with pytest.raises(RequestError, match="no finite epsilon; add dummies"):
+        shuffled_epsilon([ShuffledRound(buckets=10, messages=1, dummies=0)], devices=9, delta=1e-7)

@@ -210,3 +210,28 @@ def test_a_link_in_an_archive_is_not_followed(tmp_path):
     (tmp_path / "r.tar").write_bytes(file.getvalue())
     with pytest.raises(DataError, match="contains no ratings in a known format"):
         read(tmp_path / "r.tar", scale="1:5:1")
+
+
+def test_indices_of_a_damaged_sparse_matrix_are_not_expanded(tmp_path):
+    """Compiled code of SciPy writes beyond its arrays for such row ends."""
+    np.savez(
+        tmp_path / "r.npz", format=np.array(b"csr"), shape=np.array([2, 4]), data=np.ones(3),
+        indptr=np.array([0, 5_000_000, 3], np.int32), indices=np.zeros(3, np.int32),
+    )  # fmt: skip
+    with pytest.raises(DataError, match="is not a sparse matrix"):
+        read(tmp_path / "r.npz", scale="1:5:1")
+
+
+def test_repeated_entries_of_a_sparse_matrix_are_repeated_rows():
+    """Not their sum, as SciPy converts them."""
+    notices = list[str]()
+    entries = ([1.0, 2.0, 3.0], ([0, 0, 1], [0, 0, 1]))
+    found = as_ratings(coo_array(entries, shape=(2, 2)), scale="1:5:1", notify=notices.append)
+    assert found.values.tolist() == [2, 3]
+    assert "1 repeated (user, item) rows were dropped" in notices[0]
+
+
+def test_levels_far_from_zero_are_read_exactly():
+    ratings = [20_000_001, 20_000_002, 20_000_003]
+    found = as_ratings(([1, 2, 3], [1, 2, 3], ratings), scale="20000000:20000010:1")
+    assert found.levels.tolist() == [1, 2, 3]

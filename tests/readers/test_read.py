@@ -89,6 +89,14 @@ def test_netflix_folder_and_combined_files(tmp_path):
     assert rows(read(tmp_path)) == rows(by_movie)
 
 
+def test_netflix_customer_that_looks_like_a_movie_is_refused(tmp_path):
+    """Otherwise all ratings after it would be of another movie."""
+    path = tmp_path / "mv_1.txt"
+    path.write_text("1:\n10,3,2005-09-06\n12:,4,2005-09-06\n11,5,2005-09-06\n")
+    with pytest.raises(DataError, match=r"line 3.* '12:' ends in a colon"):
+        read(path, format="netflix")
+
+
 def test_jester_zero_is_a_rating_and_99_is_not(tmp_path, notices):
     path = tmp_path / "jester-data-1.csv"
     path.write_text("2,0,99,-3.5\n0,99,99,99\n1,99,9.96,99\n")

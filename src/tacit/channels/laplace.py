@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from tacit.channels.compiler import PRECISION
 from tacit.channels.laplace_line import RAREST, LaplaceLine, laplace_line
-from tacit.channels.mechanism import MOST_EPSILON, AbstractMechanism
+from tacit.channels.mechanism import DIGITS, MOST_EPSILON, AbstractMechanism
 from tacit.channels.table import Channel
-from tacit.errors import RequestError
+from tacit.errors import RequestError, shown, whole
 from tacit.scale import shortest
 
 # Base class of the Laplace family: one scale parameter, one output grid, one noise law.
@@ -37,7 +37,11 @@ class AbstractLaplace(AbstractMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 2 <= self.symbols <= MOST_OUTPUTS:
+        if self.sensitivity is not None and not DIGITS.fullmatch(str(self.sensitivity)):
+            raise RequestError(
+                f"sensitivity must be a decimal such as '1', got {shown(self.sensitivity)}."
+            )
+        if not 2 <= whole("symbols", self.symbols) <= MOST_OUTPUTS:
             raise RequestError(f"symbols must be from 2 to {MOST_OUTPUTS}, got {self.symbols}.")
         if not 0 < self.reach <= self.width:
             raise RequestError(

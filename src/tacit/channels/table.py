@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
@@ -21,6 +21,10 @@ from tacit.scale import shortest
 FORMAT = "tacit-channel-1"
 MISSING = "?"
 MOST_SYMBOLS = 1 << 15
+
+
+LOG_DIGITS = 50
+"""Digits of logarithms of probabilities."""
 
 
 @dataclass(frozen=True)
@@ -128,8 +132,11 @@ class Channel:
     def exact_epsilon(self) -> float:
         """Actual epsilon of the table, in nats: log of `worst_ratio`, rounded up."""
         ratio = self.worst_ratio
-        near = math.log(ratio.numerator) - math.log(ratio.denominator)
-        return near if ratio == 1 else math.nextafter(near, math.inf)
+        with localcontext(Context(prec=LOG_DIGITS)):
+            exact = Decimal(ratio.numerator).ln() - Decimal(ratio.denominator).ln()
+        near = float(exact)
+        # Both logarithms are correctly rounded, and far finer than a float.
+        return near if Decimal(near) > exact or ratio == 1 else math.nextafter(near, math.inf)
 
     @cached_property
     def likelihood(self) -> tuple[tuple[float, ...], ...]:

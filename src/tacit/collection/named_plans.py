@@ -6,6 +6,7 @@ prior."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tacit import channels as mechanisms
 from tacit import registry
@@ -51,7 +52,10 @@ def channel_of(name: str, epsilon: str, scale: RatingScale, *, missing: bool = F
     if name == AUTO:
         return mechanisms.choose_channel(epsilon=epsilon, scale=scale, missing=missing)[1]
     mechanism, *settings = name.split()
-    options = dict(setting.split("=") for setting in settings)
+    options: dict[str, Any] = dict(setting.split("=") for setting in settings)
+    for key, known in mechanisms.settings_of(mechanism).__dataclass_fields__.items():
+        if key in options and str(known.type) in registry.WHOLE and options[key].isdecimal():
+            options[key] = int(options[key])
     return mechanisms.compile_channel(
         mechanism, epsilon=epsilon, scale=scale, missing=missing, **options
     )

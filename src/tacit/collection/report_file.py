@@ -97,8 +97,8 @@ def write_blocks(
 def read_reports(path: str | Path) -> Reports:
     """Read a file of `write_reports`; every channel is verified again.
 
-    The guarantee is computed from the verified channels, the plan and its cap. The header can only
-    weaken it.
+    The guarantee is computed from the verified channels, the plan and its cap, for one draw per
+    value or slot. The header only adds what is public, assumed or not covered.
 
     Raises `DataError` for other files, `CertificateError` for a channel whose certificate fails.
     """
@@ -148,9 +148,8 @@ def _guarantee(
     The header only adds to what is public, assumed or not covered: each of these weakens the
     guarantee. A file of an older version does not state its cap, and has the weaker guarantee.
     """
-    caps = (header["cap"],) if "cap" in header else (None, 1)
-    guarantees = [plan_of(header["plan"], channels, cap).guarantee for cap in caps]
-    weakest = max(guarantees, key=lambda each: Decimal(each.epsilon or 0))
+    caps = (header["cap"],) if "cap" in header else UNSTATED
+    weakest = _computed(header["plan"], channels, caps)
     stated = model_header.guarantee(header["guarantee"], f"The header of {path}")
     return replace(
         weakest,
@@ -158,6 +157,29 @@ def _guarantee(
         assumptions=_union(weakest.assumptions, stated.assumptions),
         uncovered=stated.uncovered,
     )
+
+
+UNSTATED = (None, 1)
+"""Caps with the strongest and the weakest guarantee, for a file that states none."""
+
+
+def _computed(plan: str, channels: tuple[Channel, ...], caps: tuple[int | None, ...]) -> Guarantee:
+    """Return the weakest guarantee of one draw per value or slot, at any of these caps."""
+    guarantees = [plan_of(plan, channels, each).guarantee for each in caps]
+    return max(guarantees, key=lambda each: Decimal(each.epsilon or 0))
+
+
+def _require_computable(about: Reports, plan: str) -> None:
+    """Raise `RequestError` for reports whose guarantee is weaker than a reader would compute."""
+    stated = about.guarantee
+    caps = UNSTATED if about.cap == UNKNOWN_CAP else (about.cap,)
+    computed = _computed(plan, about.channels, caps)
+    if Decimal(stated.epsilon or 0) > Decimal(computed.epsilon or 0) or about.blocks is not None:
+        raise RequestError(
+            f"These reports have epsilon {stated.epsilon} per {stated.unit}, and a report file "
+            f"stands for one draw, of {computed.epsilon}; fit reports of several draws or of "
+            "blocks of items from their store."
+        )
 
 
 def _union(*parts: Iterable[str]) -> tuple[str, ...]:
@@ -185,6 +207,7 @@ def _nothing(ratings: Ratings, plan: Plan) -> Reports:
 
 def _write(path: str | Path, about: Reports, plan: str, blocks: Iterable[SlotReports]) -> None:
     about.guarantee.require_secret_noise("A report file")
+    _require_computable(about, plan)
     header = {
         "format": FORMAT,
         "scale": str(about.scale),

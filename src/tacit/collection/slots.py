@@ -39,7 +39,8 @@ def slot_reports(
 ) -> Iterator[SlotReports]:
     """Yield all users' reports, block by block, in the order of the vocabularies.
 
-    Symbols other than "missing" are included, and all of them where the plan `sends_missing`.
+    Symbols other than "missing" are included, and all of them where the plan `sends_missing`. With
+    several channels, a user without such a symbol has one row, "missing", which shows the channel.
     Memory is bounded by a block. `channel_of_person`: shape (users,). `advance`: progress callback,
     called with the number of users done. `words` is replaced in tests only.
 
@@ -69,7 +70,8 @@ def _blocks_of_reports(
         if plan.sends_missing:
             yield _answered(people, items, answers, of_person[people])
         else:
-            yield _reported(people, answers, silent[of_person[people]], of_person[people])
+            known = _reported(people, answers, silent[of_person[people]], of_person[people])
+            yield _with_all(people, known, silent, of_person[people]) if mixed else known
         advance(people.stop)
 
 
@@ -126,7 +128,8 @@ class _Queries:
         count = people.stop - people.start
         mine = slice(self._starts[people.start], self._starts[people.stop])
         inputs = np.zeros((count, self._n_items), np.uint16)
-        inputs[self._users[mine] - people.start, self._items[mine]] = self._levels[mine] + 1
+        rows = self._levels[mine].astype(np.uint16) + 1  # 256 levels have 257 rows
+        inputs[self._users[mine] - people.start, self._items[mine]] = rows
         items = np.broadcast_to(np.arange(self._n_items, dtype=np.int32), inputs.shape)
         if self.slots < self._n_items:
             items = asked_places(self._people_hashes[people], self._item_hashes, self.slots)
@@ -153,6 +156,28 @@ def _reported(
     take_reported(answers, silent, np.cumsum(counts) - counts, items, symbols)
     users = np.arange(people.start, people.stop, dtype=np.int32)
     return SlotReports(np.repeat(users, counts), items, symbols, np.repeat(channel_of, counts))
+
+
+def _with_all(
+    people: slice,
+    known: SlotReports,
+    silent: NDArray[np.int64],
+    channel_of: NDArray[np.uint8],
+) -> SlotReports:
+    """Add a row "missing" on the first item for each user without a row.
+
+    Estimates of presence need the channel of every user, and depend on it most where it shows
+    nothing.
+    """
+    rows = np.bincount(known.users - people.start, minlength=len(channel_of))
+    without = np.flatnonzero(rows == 0)
+    at = np.cumsum(rows)[without]
+    return SlotReports(
+        np.insert(known.users, at, people.start + without),
+        np.insert(known.items, at, 0),
+        np.insert(known.symbols, at, silent[channel_of[without]]),
+        np.insert(known.channel_of, at, channel_of[without]),
+    )
 
 
 def _answered(

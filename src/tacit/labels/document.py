@@ -4,7 +4,8 @@ A label in the format of the Differential Privacy Deployments Registry (OpenDP a
 
 Names and nesting are those of the registry. Fields that cannot be computed (sector, region,
 justification) are omitted. An entry has one privacy unit, so it states the label's weakest
-guarantee: the smallest unit and the largest epsilon.
+guarantee: the smallest unit and the largest epsilon. A label has none if anything in it runs
+without privacy, or under a claim that fails.
 """
 
 import json
@@ -16,6 +17,8 @@ from tacit.labels.label import Keeping, Label, Terms
 from tacit.privacy.guarantee import PROTECTS, Guarantee
 
 UNITS = {"value": "Event-level", "slot": "Event-level", "user": "User-level"}
+SMALLEST = ("value", "slot", "user")
+"""Units, the smallest first."""
 MODELS = {"nobody": "Local", "shuffler": "Shuffle", "curator": "Central"}
 ACTORS = {
     "nobody": "Devices add noise before sending; the provider and the network see only noisy "
@@ -26,12 +29,15 @@ ACTORS = {
 
 
 def deployment(label: Label) -> dict[str, Any] | None:
-    """Return the registry's `deployment`. None for a label without a guarantee."""
-    held = [one for one in label.promises if one.epsilon is not None and one.fails is None]
-    if not held:
+    """Return the registry's `deployment`. None unless everything in the label is protected."""
+    promises = label.promises
+    if not promises or any(one.epsilon is None or one.fails is not None for one in promises):
         return None
-    first = [one for one in held if one.unit == held[0].unit and one.delta == held[0].delta]
-    weakest = max(first, key=lambda one: Decimal(one.epsilon or 0))
+    smallest = min(promises, key=lambda one: SMALLEST.index(one.unit)).unit
+    weakest = max(
+        (one for one in promises if one.unit == smallest),
+        key=lambda one: (Decimal(one.epsilon or 0), Decimal(one.delta)),
+    )
     return {
         "name": label.name,
         "data_curator": label.asked_by,

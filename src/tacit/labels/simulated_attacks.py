@@ -36,8 +36,11 @@ def found_by_attackers(task: Task) -> tuple[AttackFigure, ...]:
     """Run linkage, reconstruction and averaging on reports through each channel of the task.
 
     A thousand users of `synthetic` report once on as many items as the task has, at most 2,000.
-    Empty if the task has too few items for synthetic users.
+    Empty if the task has too few items for synthetic users, or is renewed: its devices draw each
+    slot again in every generation, which these attacks do not use.
     """
+    if task.growth is not None and task.growth.generations > 1:
+        return ()
     try:
         ratings = _people(task)
     except RequestError:

@@ -110,6 +110,8 @@ def shuffled_epsilon(
         bound = shuffled_delta(rounds, devices=devices, epsilon=epsilon, neighbour=neighbour)
         return _log_ratio(bound, delta)
 
+    if not all(one.dummies for one in rounds):
+        raise RequestError("Rounds without dummies have no finite epsilon; add dummies.")
     variance = sum(m.messages * m.buckets / (devices * m.dummies) for m in rounds)
     return _root(excess, sqrt(_normal_guess(delta, neighbour) * variance))
 
@@ -140,7 +142,13 @@ def calibrated(
     units = [m.messages * m.buckets / share for m, share in zip(rounds, shares, strict=True)]
 
     def excess(scale: float) -> float:
-        return _log_ratio(_delta(rounds, [scale * u for u in units], epsilon, changes), delta)
+        backgrounds = [scale * unit for unit in units]
+        if any(b > LARGEST_MEAN * m.buckets for b, m in zip(backgrounds, rounds, strict=True)):
+            raise RequestError(
+                f"epsilon {epsilon:g} per user requires more than {LARGEST_MEAN:,} messages per "
+                "bucket; choose a larger epsilon or fewer messages."
+            )
+        return _log_ratio(_delta(rounds, backgrounds, epsilon, changes), delta)
 
     scale = _root(excess, _normal_guess(delta, neighbour) / epsilon**2)
     return tuple(

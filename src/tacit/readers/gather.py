@@ -16,6 +16,7 @@ from tacit.readers.repeats import with_counts, without_repeats
 from tacit.scale import THERE, RatingScale
 from tacit.vocabulary import Vocabulary, as_integers, strip_spaces
 
+Numbers = NDArray[np.float32] | NDArray[np.float64]
 ROWS = 1 << 20
 MOST_DISTINCT = 4096
 
@@ -110,7 +111,7 @@ def gather(
     """
     whole("rng", rng, 0)
     users, items = Encoder(), Encoder()
-    numbers: list[NDArray[np.float32]] = []
+    numbers: list[Numbers] = []
     times: list[NDArray[np.int64]] = []
     held_out: list[Mask] = []
     distinct: set[float] = set()
@@ -212,14 +213,25 @@ def _positive_rows(
     return positive
 
 
-def _ratings(frame: pl.DataFrame, grid: DeclaredScale | None) -> NDArray[np.float32]:
+def _ratings(frame: pl.DataFrame, grid: DeclaredScale | None) -> Numbers:
+    """Return the ratings in half the memory, where that distinguishes the levels of the grid."""
     has_weights = "rating" in frame.columns
     if grid is not None and (grid.scale.has_one_level or not has_weights):
         return np.ones(len(frame), np.float32)
-    return frame["rating"].to_numpy().astype(np.float32)
+    numbers = frame["rating"].to_numpy()
+    return numbers.astype(np.float64) if _is_fine(grid) else numbers.astype(np.float32)
 
 
-def _distinct(part: NDArray[np.float32], seen: set[float], where: str) -> set[float]:
+def _is_fine(grid: DeclaredScale | None) -> bool:
+    """Return whether single precision may move a rating to another level of the grid."""
+    if grid is None:
+        return False
+    values = np.asarray(grid.scale.values)
+    step, largest = np.diff(values).min(initial=np.inf), np.abs(values).max()
+    return bool(step < 8 * np.finfo(np.float32).eps * largest)
+
+
+def _distinct(part: Numbers, seen: set[float], where: str) -> set[float]:
     fresh = {float(value) for value in np.unique(part)}
     if len(seen | fresh) > MOST_DISTINCT:
         raise DataError(

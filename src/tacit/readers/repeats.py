@@ -1,6 +1,7 @@
 """Repeated (user, item) rows: the latest is kept, or their interaction counts are added."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ def without_repeats(ratings: Ratings, where: str, notify: Notify) -> Ratings:
 
 
 def with_counts(
-    ratings: Ratings, counts: NDArray[np.float32], where: str, notify: Notify
+    ratings: Ratings, counts: NDArray[np.floating[Any]], where: str, notify: Notify
 ) -> Ratings:
     """Return one row per (user, item) pair, with the sum of its counts as level.
 

@@ -135,7 +135,7 @@ class World:
         shape = (self.ratings.n_users, self.ratings.n_items)
         columns = np.full(shape, self.silent, np.min_scalar_type(self.likelihood.shape[1]))
         sent = self.reports
-        columns[sent.users, sent.items] = sent.symbols + 1
+        columns[sent.users, sent.items] = sent.symbols.astype(columns.dtype) + 1
         return columns
 
     @cached_property
@@ -143,7 +143,7 @@ class World:
         """True row of each pair: 0, or 1 + level; shape (users, items)."""
         shape = (self.ratings.n_users, self.ratings.n_items)
         rows = np.zeros(shape, np.min_scalar_type(self.ratings.scale.n_levels + 1))
-        rows[self.ratings.users, self.ratings.items] = self.ratings.levels + 1
+        rows[self.ratings.users, self.ratings.items] = self.ratings.levels.astype(rows.dtype) + 1
         return rows
 
     @cached_property

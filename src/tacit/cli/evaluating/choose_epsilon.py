@@ -134,7 +134,7 @@ def choose_epsilon(
         choice = PrivateChoice(channel=channel, model=model, epsilons=grid, protocol=protocol)
         of_rows = partial(choice.tradeoff, scale=ratings.scale)
         declared = choosing(choice.experiment(ratings), of_rows, criteria, run)
-        options.notice(f"Privacy cost of choosing epsilon: {choice.guarantee.sentence}")
+        options.notice(f"Privacy cost of choosing epsilon: {choice.guarantee(ratings).sentence}")
     else:
         of_rows = partial(tradeoff, where=where or known.where[-1])
         trials = experiment(trial(known, channel, grid, protocol), ratings)

@@ -164,6 +164,8 @@ def _block(task: Task, rows: Sequence[StoredReport], first: int) -> StoredEntrie
     shown = np.ones(symbols.shape, np.bool_)
     if task.plan == "catalogue":  # dropping "missing" loses no information
         shown = symbols != _silent(task)[mechs, None]
+        if len(task.channels) > 1:  # but for the channel of a user without another symbol
+            shown[:, 0] |= ~shown.any(1)
     row_of = shown.nonzero()[0]
     who = (first + row_of).astype(np.int32)
     return StoredEntries(who, places[shown], symbols[shown], mechs[row_of])

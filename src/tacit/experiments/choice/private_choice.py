@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from tacit.collection.named_plans import PlanMaker, plan_of
 from tacit.collection.perturb import perturb
+from tacit.collection.plan import Plan
 from tacit.errors import RequestError
 from tacit.experiments.experiment import Experiment
-from tacit.learners.learner import Learner, learner
+from tacit.learners.learner import Learner, learner, plugged
 from tacit.metrics.split import SplitProtocol
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Ratings
@@ -44,8 +45,18 @@ STEPS = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceCell:
-    """One split at one epsilon, in nats per rating value. Nothing of the ratings is in its key."""
+    """One split at one epsilon, in nats per rating value. Nothing of the ratings is in its key.
 
+    `data`: the name of the ratings. `split`: what is held out, in words. `plugins`: of channel and
+    model, None for built-in ones.
+    """
+
+    data: str
+    scale: str
+    channel: str
+    model: str
+    plugins: str | None
+    split: str
     epsilon: str
     seed: int
     fold: int | None
@@ -91,21 +102,28 @@ class PrivateChoice:
     learner: Callable[[str, str], Learner] = field(default=learner, repr=False)
     make_plan: PlanMaker = field(default=plan_of, repr=False)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Total privacy cost: every fit costs its epsilon, and every released error as well.
+    def guarantee(self, ratings: Ratings) -> Guarantee:
+        """Return the total privacy cost: that of every fit, and that of every released error.
 
-        A value is in the training or the test set of a split. Both costs are charged to it.
+        A value is in the training or the test set of a split. Both costs are charged to it. A fit
+        costs the epsilon of its table, which may exceed the requested one.
         """
-        each = sum((Decimal(epsilon) for epsilon in self.epsilons), Decimal(0))
-        total = 2 * len(list(self.protocol.places())) * each
-        return Guarantee(
+        total = Decimal(0)
+        for epsilon in self.epsilons:
+            table = self.plan(epsilon, ratings.scale).guarantee.epsilon
+            total += len(list(self.protocol.places())) * (Decimal(table or 0) + Decimal(epsilon))
+        claim = Guarantee(
             epsilon=shortest(total),
             unit="value",
             trust="curator",
             released="the error at every epsilon on the grid",
             assumptions=("the choice depends only on these errors",),
         )
+        return ratings.qualified(claim)
+
+    def plan(self, epsilon: str, scale: RatingScale) -> Plan:
+        """Return the plan of the fits at `epsilon`."""
+        return self.make_plan("rated", self.channel, epsilon, scale, None)
 
     def experiment(
         self, ratings: Ratings, releases: NoisyReleases | None = None
@@ -121,7 +139,17 @@ class PrivateChoice:
             title="choosing",
             row=NoisyError,
             cells=[
-                ChoiceCell(epsilon=epsilon, seed=seed, fold=fold)
+                ChoiceCell(
+                    data=ratings.name,
+                    scale=str(ratings.scale),
+                    channel=self.channel,
+                    model=self.model,
+                    plugins=plugged(self.channel, model),
+                    split=self.protocol.words,
+                    epsilon=epsilon,
+                    seed=seed,
+                    fold=fold,
+                )
                 for epsilon in self.epsilons
                 for seed, fold in self.protocol.places()
             ],
@@ -157,9 +185,7 @@ class _NoisyErrors:
         """Return the noisy RMSE of one fit."""
         held_out = self._choice.protocol.test(self._ratings, cell.seed, cell.fold)
         train, test = self._ratings.where(~held_out), self._ratings.where(held_out)
-        plan = self._choice.make_plan(
-            "rated", self._choice.channel, cell.epsilon, train.scale, None
-        )
+        plan = self._choice.plan(cell.epsilon, train.scale)
         # The model is fitted to the reports only, so that the channel's epsilon covers the effect
         # of a training value on the sum below.
         fitted = self._learner.fit(perturb(train, plan), rng=cell.seed)

@@ -8,12 +8,14 @@ are sampled exactly.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine
 from tacit.engines.tables import State, Table, Tables, opened
+from tacit.errors import RequestError
 from tacit.models.channel_mf.likelihood import (
     INFORMATIVE,
     information_fraction,
@@ -44,6 +46,9 @@ SMALL = ("mu", "precision", "prior_weights")
 STEPS, NEAR = 8, 0.02  # most scoring steps for the mode of mu; tolerance in standard deviations
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
+
+MOST_COLUMNS = 1 << 16
+"""Most columns of the likelihood, whose numbers have 16 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +97,7 @@ class GibbsChain:
         people, items = self._features(matrix, described)
         start = partial(
             ChainSide.start,
-            symbols=data.symbols.astype(np.uint16), width=self.width, range_=range_, seed=seed,
+            symbols=_narrow(data.symbols), width=self.width, range_=range_, seed=seed,
             engine=engine, tables=tables,
         )  # fmt: skip
         self.spreads_vary = len(spreads) > 1
@@ -225,6 +230,16 @@ class GibbsChain:
         presence_means, *means = np.split(people, ends[:-1], axis=1)
         rated = [replace(each, values=mean) for each, mean in zip(described, means, strict=True)]
         return [Features.by_rank(presence_means), *rated], [Features.by_rank(items), *described]
+
+
+def _narrow(symbols: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.uint16]:
+    """Return the columns of all symbols in 16 bits, as kernels read them."""
+    if symbols.max(initial=0) >= MOST_COLUMNS:
+        raise RequestError(
+            f"channel-mf reads at most {MOST_COLUMNS:,} symbols of all channels and directions, "
+            f"got {int(symbols.max()) + 1:,}; use channels of fewer symbols, or another model."
+        )
+    return symbols.astype(np.uint16)
 
 
 def _read(data: Evidence) -> tuple[Evidence, Spectrum | None]:

@@ -16,6 +16,7 @@ from tacit.readers.declared_scale import DeclaredScale
 from tacit.readers.format import Format, Request
 from tacit.readers.source import Source
 from tacit.readers.text import (
+    UnsoundError,
     frames,
     rating_fault,
     require_every_line,
@@ -54,6 +55,9 @@ class Movies:
             user=customer, item=movie, rating="rating", timestamp=pl.col("day").dt.epoch("s")
         )
         sound(rows.filter(rows["item"].is_null()).drop("item"), self.grid)
+        headings = rows.filter(rows["item"].is_not_null())
+        if headings["rating"].is_not_null().any() or headings["timestamp"].is_not_null().any():
+            raise UnsoundError("a heading has a rating or a date")
         return rows
 
     def fault(self, line: str) -> str | None:
@@ -65,6 +69,8 @@ class Movies:
             return f"{shown(line)} is neither 'movie:' nor 'customer,rating,date'; correct the line"
         if not fields[0].strip():
             return "the customer is empty; correct the line"
+        if fields[0].endswith(":"):
+            return f"the customer {shown(fields[0])} ends in a colon, as a movie; correct the line"
         return rating_fault(fields[1], self.grid) or _day_fault(fields[2])
 
 

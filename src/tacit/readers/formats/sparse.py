@@ -18,17 +18,23 @@ from tacit.readers.frame import read_lazy
 from tacit.readers.source import Source
 
 NPZ = b"PK\x03\x04"
-DAMAGED = (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError)
+DAMAGED = (BadZipFile, EOFError, KeyError, MemoryError, OSError, TypeError, ValueError)
 
 
 def of_sparse(matrix: Any) -> pl.DataFrame:
     """Return user, item and rating of the stored entries of a sparse SciPy matrix, by row.
 
-    Users and items are row and column numbers from 0.
+    Users and items are row and column numbers from 0. Repeated entries of a COO matrix stay
+    separate rows. Raises `ValueError` for indices out of range.
     """
-    entries = matrix.tocsr().tocoo()
+    if matrix.format in ("csr", "csc", "bsr"):
+        matrix.check_format(full_check=True)  # compiled code expands the indices unchecked
+    entries = matrix.tocoo()
     rows, columns = (np.asarray(part, np.int64) for part in (entries.row, entries.col))
-    return pl.DataFrame({"user": rows, "item": columns, "rating": entries.data})
+    order = np.lexsort((columns, rows))
+    return pl.DataFrame(
+        {"user": rows[order], "item": columns[order], "rating": entries.data[order]}
+    )
 
 
 def _looks_sparse(source: Source, request: Request) -> bool:
