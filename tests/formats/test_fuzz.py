@@ -97,3 +97,9 @@ def test_a_minute_of_damaged_files(user, kind):
 def test_a_process_that_ends_is_noticed_and_started_again(user):
     assert user.outcome("none", 0).startswith("ended by status 1: ")
     assert user.outcome("task", 0) in ("used", "refused")
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("device", 3155), ("journal", 11367)])
+def test_cases_that_once_ended_without_a_sentence(user, kind, seed):
+    """A schema whose names are not UTF-8, and a key with a line feed."""
+    assert user.outcome(kind, seed) == "refused"

@@ -47,7 +47,8 @@ def checked(kind: type[Any], values: Mapping[str, Any], metrics: Sequence[str]) 
     odd = sorted(set(values) ^ {field.name for field in fields(kind)})
     if odd:
         raise DataError(
-            f"The key '{odd[0]}' of a result row is missing or unknown; run the comparison again."
+            f"The key '{brief(odd[0])}' of a result row is missing or unknown; run the comparison "
+            "again."
         )
     for field in fields(kind):
         if not _is_of(field.type, values[field.name]):

@@ -51,13 +51,19 @@ class DatabaseFile:
         _sync_folder(os.path.dirname(self._path))  # what is read survives a power failure
         if os.path.getsize(self._path) == 0:
             raise DataError(_without_tables(self._path, "it has 0 bytes"))
+        try:
+            self._copy(db)
+        except UnicodeDecodeError:  # SQLite repeats names of a damaged schema in its messages
+            raise sqlite3.DatabaseError("its schema is damaged") from None
+        return True
+
+    def _copy(self, db: sqlite3.Connection) -> None:
         with closing(sqlite3.connect(self._path, timeout=0, isolation_level=None)) as file:
             file.execute("PRAGMA locking_mode = EXCLUSIVE")
             file.execute("PRAGMA journal_mode = DELETE")
             if not file.execute("SELECT 1 FROM sqlite_master").fetchone():
                 raise DataError(_without_tables(self._path, f"its log {self._path}-wal is missing"))
             file.backup(db)
-        return True
 
     def save(self, db: sqlite3.Connection) -> None:
         """Replace the file by the content of `db`, atomically and durably.

@@ -35,6 +35,7 @@ from tacit.errors import path as given_path
 from tacit.privacy.ledger import Ledger
 from tacit.sqlite_checks import check_all_rows, check_tables
 from tacit.wire.report import SECRET_BYTES
+from tacit.wire.strict import brief
 
 MEMORY = ":memory:"
 """Path of a store that is deleted with its process, for simulated users."""
@@ -288,7 +289,7 @@ def _text(data: bytes) -> str:
 
 
 def _sentence(error: sqlite3.Error, name: str) -> DataError | RequestError:
-    text = str(error)
+    text = brief(error, 100)
     if "locked" in text:
         return RequestError(
             f"{name} is in use by another process; only one process can use a store at a time."
