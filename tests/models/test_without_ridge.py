@@ -70,7 +70,7 @@ def test_zero_is_zero_and_none_is_chosen(ratings):
 @pytest.mark.parametrize("ridge", [-1.0, float("nan")])
 def test_a_ridge_that_holds_nothing_is_refused(ridge, ratings):
     for name in ("mf", "mog-mf", "als-svd"):
-        with pytest.raises(RequestError, match="ridge must be 0 or more"):
+        with pytest.raises(RequestError, match="must be a finite number of at least 0"):
             fit(name, ratings, ridge=ridge)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from tacit.collection.named_plans import IDENTITY, protects_presence
+from tacit.collection.named_plans import IDENTITY
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
 from tacit.reporting.page import Provenance, render
 from tacit.results.attacks.report import attack_section
@@ -27,6 +27,8 @@ from tacit.results.comparison.tables import (
 )
 from tacit.results.guarantee_text import claims, failed, plugged
 
+RATED = "rated"
+"""The plan under which presence is public."""
 LISTS = "ndcg_at_20"
 SCORES = {
     "rmse": Markup("the RMSE {} is <strong>{}</strong>"),
@@ -191,5 +193,5 @@ def _method(rows: Sequence[ResultRow], split: str) -> dict[str, str]:
 
 def _public(rows: Sequence[ResultRow]) -> str:
     plans = {row.plan for row in rows if row.channel not in (None, IDENTITY)}
-    hidden = bool(plans) and all(map(protects_presence, plans))
+    hidden = bool(plans) and RATED not in plans
     return "the set of users and the catalogue" if hidden else "which items each user rated"
