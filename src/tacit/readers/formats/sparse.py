@@ -24,7 +24,7 @@ DAMAGED = (BadZipFile, EOFError, KeyError, MemoryError, OSError, TypeError, Valu
 def of_sparse(matrix: Any) -> pl.DataFrame:
     """Return user, item and rating of the stored entries of a sparse SciPy matrix, by row.
 
-    Users and items are row and column numbers from 0. Repeated entries of a COO matrix stay
+    Users and items are row and column numbers from 0. Repeated entries in coordinate format stay
     separate rows. Raises `ValueError` for indices out of range.
     """
     if matrix.format in ("csr", "csc", "bsr"):
