@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from tacit.models.lists.co_occurrence import CoOccurrence
 from tacit.models.lists.ease_solution import (
     HeldOutLoss,
     LowRankSolution,
+    ReportRegression,
     exact_loss,
     exact_weights,
 )
@@ -65,3 +67,38 @@ def test_directions_that_add_nothing_are_left_out():
     """Rank 5 in 9 columns."""
     wide = FACTORS @ CHANCE.standard_normal((5, 9))
     assert LowRankSolution.of(wide, 1.0).directions().vectors.shape == (ITEMS, 5)
+
+
+def moments(variance):
+    return CoOccurrence(X.T @ X, 0.0, len(X), variance)
+
+
+def dense(regression):
+    return regression.weights.left @ regression.weights.right.T
+
+
+def test_scores_of_reports_are_of_least_squares():
+    """W M + M W = 2 S is where the squared error has no slope in any symmetric direction."""
+    known = moments(50.0)
+    W = dense(ReportRegression.of(np.linalg.cholesky(known.gram), known, np.zeros((ITEMS, 0))))
+    mean = X.mean(0)
+    S = (X - mean).T @ (X - mean)
+    M = S + 50.0 * np.eye(ITEMS)
+    assert pytest.approx(W.T) == W
+    assert pytest.approx(2 * S, abs=1e-8) == W @ M + M @ W
+    regression = ReportRegression.of(np.linalg.cholesky(known.gram), known, np.zeros((ITEMS, 0)))
+    off = W - np.diag(np.diag(W))
+    assert regression.offset(mean) == pytest.approx(mean - mean @ off)
+    directions = regression.directions()
+    entries = directions.left_factors @ directions.of_items.T
+    assert entries == pytest.approx(W, abs=1e-5)
+
+
+def test_factors_of_features_are_signal_and_part_of_the_reports():
+    """A prior of G is added to both sides, so that it is not mistaken for noise."""
+    known, prior = moments(50.0), FACTORS[:, :2]
+    W = dense(ReportRegression.of(np.linalg.cholesky(known.gram), known, prior))
+    mean = X.mean(0)
+    S = (X - mean).T @ (X - mean) + prior @ prior.T
+    M = S + 50.0 * np.eye(ITEMS)
+    assert pytest.approx(2 * S, abs=1e-8) == W @ M + M @ W

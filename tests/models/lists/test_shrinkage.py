@@ -18,6 +18,8 @@ from tacit.models.lists.shrinkage import (
     WeightFactors,
     chosen_blend,
     held_out_sums,
+    is_certain,
+    report_gains,
 )
 from tacit.scale import RatingScale
 
@@ -147,3 +149,32 @@ def test_the_provider_s_scores_are_corrected_for_a_slot_s_own_report(own):
         p, q, s = presence.rated[u], presence.unrated[u], np.clip(scores[u, i], 0, 1)
         ratio = p / q if reported[u, i] else (1 - p) / (1 - q) if asked[u, i] else 1.0
         assert found[u, i] == pytest.approx(scores[u, i] / (s * ratio + 1 - s), rel=1e-5)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("plan", ["catalogue", "sample"])
+def test_gains_of_scored_reports_are_unbiased(table, plan):
+    """Scores c W + o of noisy rows, beside those of the true rows that nobody has."""
+    offset, weights = MEAN * 0.7, WeightFactors(0.05 * WEIGHTS.left, WEIGHTS.right)
+    of_popularity = ((table - MEAN) ** 2).sum()
+    wrong = []
+    for own in renamed(world(table), DRAWS):
+        presence = interactions(perturb(own, plans("1")[plan])).presence
+        C = presence.over_items(np.eye(ITEMS))
+        of_scores = ((table - offset - C @ (0.05 * laid_out())) ** 2).sum()
+        gains = report_gains(presence, MEAN, offset, weights)
+        wrong.append(gains.sum() - (of_popularity - of_scores))
+    assert abs(np.mean(wrong)) <= 5 * np.std(wrong, ddof=1) / np.sqrt(DRAWS)
+
+
+def test_the_provider_requires_a_gain_of_five_standard_errors():
+    each = np.where(np.arange(100) % 2, 1.0, -1.0)  # of deviation 1, so the error of 100 is 10
+    assert is_certain([each[:50] + 0.51, each[50:] + 0.51], 0.0)
+    assert not is_certain([each + 0.49], 0.0)
+    assert not is_certain([], 0.0)
+
+
+def test_the_provider_requires_a_larger_gain_than_that_of_the_blend():
+    gains = [np.ones(100)]
+    assert is_certain(gains, 99.9)
+    assert not is_certain(gains, 100.0)

@@ -140,7 +140,8 @@ def test_a_model_of_popularity_stays_one_until_the_next_search(split, monkeypatc
     calls = []
     for name in NAMES:
         last = learner(name).fit(few)
-        last = replace(last, tuning=replace(last.tuning, device=(1.0, 0.0), provider=(1.0, 0.0)))
+        popular = {"device": (1.0, 0.0), "provider": (1.0, 0.0), "regression": False}
+        last = replace(last, tuning=replace(last.tuning, **popular))
         monkeypatch.setattr(ease_from_reports, "spectrum", lambda *each, **more: calls.append(each))
         warm = learner(name).fit(few, warm=last)
         monkeypatch.undo()
@@ -221,6 +222,7 @@ def test_a_saved_model_has_its_tuning_and_a_published_one_does_not(name, reports
         ({"noise": float("nan")}, "'nan' for a number"),
         ({"device": (1.0,)}, "two numbers each"),
         ({"settings": ("x",)}, "'x' for a number"),
+        ({"regression": 1}, "regression"),
     ],
 )
 def test_an_invalid_tuning_is_refused(change, message, reports, tmp_path):

@@ -39,8 +39,8 @@ class Tuning:
     `reports`: number of reports of the search. `noise`: mean variance of a slot. `settings`: of the
     model, for which the choice holds. `device`, `provider`: multiples of popularity and of the item
     weights (`tacit.models.lists.shrinkage.Blend`). `step`, `emphasis`, `prior`: the ridge of
-    EASE, its emphasis of popular items, and the weight of their features
-    (`tacit.models.lists.ease_from_reports`).
+    EASE, its emphasis of popular items, and the weight of their features. `regression`: whether
+    EASE's provider scores by a `ReportRegression` instead (`tacit.models.lists.ease_from_reports`).
     """
 
     reports: int
@@ -51,6 +51,7 @@ class Tuning:
     step: int = 0
     emphasis: float = 0.0
     prior: float = 0.0
+    regression: bool = False
 
     @classmethod
     def of(cls, presence: PresenceMatrix, settings: tuple[float, ...] = (), **choice: Any) -> Self:
@@ -77,10 +78,10 @@ class Tuning:
     def from_dict(cls, value: Any, what: str) -> Self:
         """Parse `to_dict`. Raises `DataError` for other fields and for invalid values.
 
-        Models of earlier versions have no `prior`.
+        Models of earlier versions have no `prior` or no `regression`.
         """
         if isinstance(value, dict):
-            value = {"prior": 0.0} | cast("dict[str, Any]", value)
+            value = {"prior": 0.0, "regression": False} | cast("dict[str, Any]", value)
         known = strict.fields(value, what, tuple(cls.__dataclass_fields__))
         reports, step = (strict.whole(known, name, what) for name in ("reports", "step"))
         noise, emphasis, prior = (
@@ -92,7 +93,9 @@ class Tuning:
         )
         if len(device) != 2 or len(provider) != 2:
             raise DataError(f"{what}'s device and provider must be two numbers each")
-        return cls(reports, noise, settings, device[:2], provider[:2], step, emphasis, prior)
+        regression = strict.typed(known, "regression", bool, what)
+        blends = device[:2], provider[:2]
+        return cls(reports, noise, settings, *blends, step, emphasis, prior, regression)
 
 
 class PresenceOfUsers(WithUsers, Protocol):

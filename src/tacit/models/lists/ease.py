@@ -5,7 +5,9 @@
 minimises |X - X B|^2 + ridge |B|^2. It uses second moments G alone, so reports can replace the true
 data: unbiased, denoised, and shrunk to popularity where held-out users do not gain from B
 (`tacit.models.lists.shrinkage`). The provider scores by noisy rows C and minimises |X - C B|^2,
-which adds a slot's variance, summed over users, to the ridge.
+which adds a slot's variance, summed over users, to the ridge. Or it regresses X on C within the
+directions above the noise, if the held-out error is then smaller
+(`tacit.models.lists.ease_solution.ReportRegression`).
 
 Public features of items are a prior of G: an item with few reports has the weights of similar items
 (`tacit.models.lists.ease_from_reports`). Their weight is chosen from the reports too.

@@ -3,6 +3,8 @@
 Four of five users choose the ridge, the emphasis of popular items and the weight of public item
 features by the squared error on the fifth. Weights of each four fifths are then evaluated on the
 rest, which chooses the shrinkage, of devices and of the provider (`tacit.models.lists.shrinkage`).
+For the provider, who scores noisy rows, a `ReportRegression` replaces the shrunk weights if its
+error on the rest is smaller.
 
 Features are a prior of the second moments. Items with the similarity S S' are expected to occur
 together more often than at random, and G gains w times
@@ -27,6 +29,7 @@ from tacit.models.lists.denoised import CoOccurrenceSpectrum, Precision, emphasi
 from tacit.models.lists.ease_solution import (
     HeldOutLoss,
     LowRankSolution,
+    ReportRegression,
     retained,
     ridge_at,
     smallest_step,
@@ -34,12 +37,15 @@ from tacit.models.lists.ease_solution import (
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.models.lists.shrinkage import (
     DEVICE,
+    POPULARITY,
     PROVIDER,
     Blend,
     HeldOutSums,
     chosen_blend,
     held_out_sums,
+    is_certain,
     judged_folds,
+    report_gains,
 )
 
 Folds = NDArray[np.int64]
@@ -60,11 +66,12 @@ class _Choice(NamedTuple):
     prior: float
 
 
-class _Pair(NamedTuple):
-    """Weights for true rows, and for debiased reports."""
+class _Weights(NamedTuple):
+    """Weights for true rows, and two kinds for debiased reports."""
 
     device: LowRankSolution
     provider: LowRankSolution
+    regression: ReportRegression
 
 
 def at_ridge(everybody: CoOccurrence, ridge: float) -> ItemWeights:
@@ -89,16 +96,21 @@ def searched(
     choice = _chosen(everybody - parts[0], parts[0], similarity)
     device: list[HeldOutSums] = []
     provider: list[HeldOutSums] = []
+    gains: list[Doubles] = []
     for number in judged_folds(presence):
         known, held = everybody - parts[number], presence.where(fold == number)
         weights = _weights(known, choice, similarity, np.float32)
-        mean = known.counts / known.people
+        mean, regression = known.counts / known.people, weights.regression
         device.append(held_out_sums(held, mean, weights.device.weights, noisy_rows=False))
         provider.append(held_out_sums(held, mean, weights.provider.weights, noisy_rows=True))
+        gains.append(report_gains(held, mean, regression.offset(mean), regression.weights))
+    shrunk_sums = HeldOutSums.over(provider)
+    blend = chosen_blend(shrunk_sums, PROVIDER)
     return Tuning.of(
         presence,
         device=chosen_blend(HeldOutSums.over(device), DEVICE),
-        provider=chosen_blend(HeldOutSums.over(provider), PROVIDER),
+        provider=blend,
+        regression=is_certain(gains, shrunk_sums.gain(blend, POPULARITY)[0]),
         step=choice.step,
         emphasis=choice.emphasis,
         prior=choice.prior,
@@ -116,12 +128,14 @@ def shrunk(
     `similarity`: S, shape (items, d). `precision`: type of the computation.
     """
     device, provider = Blend(*tuning.device), Blend(*tuning.provider)
-    if not device.weights and not provider.weights:
+    if not device.weights and not provider.weights and not tuning.regression:
         return _popularity(everybody, device), _popularity(everybody, provider)
     weights = _weights(everybody, tuning, similarity, precision)
     return (
         _blended(everybody, weights.device, device),
-        _blended(everybody, weights.provider, provider),
+        _regressed(everybody, weights.regression)
+        if tuning.regression
+        else _blended(everybody, weights.provider, provider),
     )
 
 
@@ -183,17 +197,19 @@ class _Chosen(Protocol):
 
 def _weights(
     moments: CoOccurrence, chosen: _Chosen, similarity: Doubles, precision: Precision
-) -> _Pair:
+) -> _Weights:
     """Return the weights of these users."""
     pairs = _spectrum(moments, chosen.emphasis, precision)
     expected = prior_factors(moments, similarity, chosen.prior)
-    ridge = ridge_at(moments, chosen.step)
+    ridge, signal = ridge_at(moments, chosen.step), pairs.denoised(moments.spectral_edge)
 
-    def solved(edge: float, ridge: float) -> LowRankSolution:
-        return LowRankSolution.of(np.hstack([pairs.denoised(edge), expected]), ridge)
+    def solved(factors: Doubles, ridge: float) -> LowRankSolution:
+        return LowRankSolution.of(np.hstack([factors, expected]), ridge)
 
-    return _Pair(
-        solved(moments.edge, ridge), solved(moments.spectral_edge, ridge + moments.variance)
+    return _Weights(
+        solved(pairs.denoised(moments.edge), ridge),
+        solved(signal, ridge + moments.variance),
+        ReportRegression.of(signal, moments, expected),
     )
 
 
@@ -207,6 +223,14 @@ def _blended(everybody: CoOccurrence, weights: LowRankSolution, blend: Blend) ->
         return _popularity(everybody, blend)
     directions = weights.directions(blend.weights)
     return replace(_popularity(everybody, blend), directions=directions)
+
+
+def _regressed(everybody: CoOccurrence, weights: ReportRegression) -> ItemWeights:
+    """Return the weights of the provider, popularity alone if nothing exceeds the noise."""
+    if not weights.spectrum.size:
+        return _popularity(everybody, POPULARITY)
+    offset = weights.offset(everybody.counts / everybody.people)
+    return ItemWeights(popularity=offset.astype(np.float32), directions=weights.directions())
 
 
 def _popularity(everybody: CoOccurrence, blend: Blend) -> ItemWeights:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, eigh, inv
+from scipy.linalg import cholesky, eigh, inv, qr
 from scipy.linalg.lapack import dpotri, spotri
 from scipy.sparse import csr_array
 
@@ -109,6 +109,61 @@ class LowRankSolution:
             spectrum=(values[clear] * self.item_scale.mean() * multiple).astype(np.float32),
             left=(self.item_scale / self.item_scale.mean()).astype(np.float32),
             right=self.score_scale.astype(np.float32),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ReportRegression:
+    """Scores of debiased reports c by least squares, within the span Q of some factors:
+
+        s = m + (c - m) W,    W = Q A Q' without its diagonal,    A M + M A = 2 S
+
+    S is Q' G Q of true rows around their mean m, without noise, and M that of the reports
+    themselves, noise included. Both of the same G: its eigenvalues exceed the true ones, also along
+    Q, where M must be as large. A is the best symmetric matrix for |x - s|^2.
+
+    `vectors`: of W, orthonormal, shape (items, K). `spectrum`: shape (K,), of any sign.
+    """
+
+    vectors: Doubles
+    spectrum: Doubles
+
+    @classmethod
+    def of(cls, factors: Doubles, moments: CoOccurrence, prior: Doubles) -> "ReportRegression":
+        """Solve for factors F of G without noise, (items, d), and `prior` ones, (items, e)."""
+        Q = qr(np.hstack([factors, prior]), mode="economic", check_finite=False)[0]
+        mean = Q.T @ (moments.counts / moments.people)
+        between_users = moments.people * np.outer(mean, mean)
+        signal, expected = Q.T @ factors, Q.T @ prior
+        added = expected @ expected.T - between_users
+        values, turn = eigh(signal @ signal.T + added)
+        true = (turn * np.maximum(values, 0)) @ turn.T
+        noisy = Q.T @ moments.gram @ Q + added
+        sizes, axes = eigh(noisy + moments.variance * np.eye(len(noisy)))
+        sizes = np.maximum(sizes, moments.variance)
+        inner = axes.T @ true @ axes / ((sizes[:, None] + sizes) / 2)
+        spectrum, turn = eigh(inner)
+        return cls(Q @ (axes @ turn), spectrum)
+
+    @property
+    def weights(self) -> WeightFactors:
+        """W as two factors."""
+        return WeightFactors(self.vectors * self.spectrum, self.vectors)
+
+    def offset(self, mean: Doubles) -> Doubles:
+        """Return m - m W, shape (items,)."""
+        weights = self.weights
+        return mean - weights.left @ (weights.right.T @ mean) + weights.diagonal * mean
+
+    def directions(self) -> Directions:
+        """W as directions, at most 1,024: those of the largest weights."""
+        largest = np.sort(np.argsort(-np.abs(self.spectrum), kind="stable")[:MOST_FACTORS])
+        ones = np.ones(len(self.vectors), np.float32)
+        return Directions(
+            vectors=self.vectors[:, largest].astype(np.float32),
+            spectrum=self.spectrum[largest].astype(np.float32),
+            left=ones,
+            right=ones,
         )
 
 

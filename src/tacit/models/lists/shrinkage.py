@@ -13,7 +13,7 @@ alone, with a standard error from its spread over users. Nothing but reports is 
 The provider scores by debiased reports instead of x: its |s|^2 includes their noise.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -183,3 +183,27 @@ def chosen_blend(sums: HeldOutSums, thresholds: Thresholds) -> Blend:
     alone_gain, alone_error = sums.gain(alone, popularity)
     certain = alone_gain >= thresholds.alone * alone_error
     return alone if certain and alone_gain >= ENOUGH * gain else best
+
+
+def report_gains(
+    presence: PresenceMatrix, popularity: Doubles, offset: Doubles, weights: WeightFactors
+) -> Doubles:
+    """Return by how much the squared error of `offset` + c W is below that of m, by user.
+
+    Unbiased for the users of `presence`, from which nothing was fitted. c: a user's debiased
+    reports. `popularity`: m. Shape (users,).
+    """
+    x, pairs, square, mixed, norm = user_statistics(presence, offset, weights, noisy_rows=True).T
+    of_weights = 2 * (x + pairs - mixed) - square - norm
+    of_popularity = 2 * presence.over_items(popularity) - popularity @ popularity
+    return np.asarray(of_weights - of_popularity, np.float64)
+
+
+def is_certain(gains: Sequence[Doubles], least: float) -> bool:
+    """Return whether the total of users' gains is above `least`, and above 0 with certainty.
+
+    `gains`: of each fold. Certain: by `PROVIDER` standard errors of the total.
+    """
+    of_users = np.concatenate([np.zeros(0), *gains])
+    error = of_users.std() * np.sqrt(len(of_users)) if len(of_users) else np.inf
+    return bool(of_users.sum() > least and of_users.sum() >= PROVIDER.blend * error)
