@@ -8,6 +8,9 @@ import pytest
 from scipy.stats import binomtest
 
 from tacit.audit.one_run import OneRun, guessed, one_run, with_canaries
+from tacit.channels import compile_channel
+from tacit.collection.perturb import perturb
+from tacit.collection.plans import Rated
 from tacit.errors import RequestError
 from tacit.readers import synthetic
 from tacit.training import FAITHFUL, LIST_TRAININGS, PER_PERSON, STRICT
@@ -64,19 +67,48 @@ def test_bounds_of_randomized_response_hold_and_come_near(epsilon):
     assert np.median(bounds) > 0.75 * epsilon - 0.2
 
 
-def test_canaries_have_items_of_their_own_and_the_others_keep_theirs(ratings):
+@pytest.mark.parametrize(("unit", "each"), [("user", 2), ("value", 1)])
+def test_canaries_have_items_of_their_own_and_the_others_keep_theirs(ratings, unit, each):
     coins = np.random.default_rng(0).random(40) < 0.5
-    for unit, each in (("user", 2 * coins.sum()), ("value", 80)):
-        found = with_canaries(ratings, coins, unit)
-        assert (found.n_users, found.n_items) == (340, 160)
-        assert len(found) == len(ratings) + each
-        mine = found.where(found.items >= 80)
-        assert (mine.users >= 300).all()
-        assert np.bincount(mine.items, minlength=160)[80:].max() == 1
-        highs = mine.values[mine.items % 2 == 0] == 5
-        assert highs.all() if unit == "user" else (highs == coins).all()
-        rest = found.where(found.items < 80)
-        assert (rest.values == ratings.values).all()
+    joined = with_canaries(ratings, coins, unit)
+    assert (joined.n_users, joined.n_items) == (340, 80 + each * 40)
+    mine = joined.where(joined.items >= 80)
+    assert (mine.users == 300 + (mine.items - 80) // each).all()
+    assert np.bincount(mine.items, minlength=80)[80:].max() == 1
+    high = mine.values == 5
+    if unit == "user":
+        assert len(mine) == 2 * coins.sum()
+        assert (high == (mine.items % 2 == 0)).all()
+    else:
+        assert (high[np.argsort(mine.items)] == coins).all()
+    rest = joined.where(joined.items < 80)
+    assert (rest.values == ratings.values).all()
+
+
+def test_a_coin_changes_one_value(ratings):
+    """Otherwise a channel with epsilon per value may reveal a multiple of epsilon about a coin."""
+    coins = np.random.default_rng(0).random(40) < 0.5
+    flipped = coins ^ (np.arange(40) == 7)
+    one, other = (with_canaries(ratings, each, "value") for each in (coins, flipped))
+    assert (one.items == other.items).all()
+    assert np.count_nonzero(one.levels != other.levels) == 1
+
+
+def test_a_channel_at_epsilon_per_value_is_not_shown_to_have_more(ratings):
+    """A bound exceeds epsilon in a run with a probability of at most .05: 6 of 20 runs or more do
+    with a probability below 4e-4."""
+    channel = compile_channel("optimal", epsilon="1", scale=ratings.scale)
+    table = np.log(np.array(channel.likelihood))
+    evidence = table[-1] - table[0]
+    bounds = []
+    for seed in range(20):
+        coins = np.random.default_rng(seed).random(5000) < 0.5
+        sent = perturb(with_canaries(ratings, coins, "value"), Rated(channel), simulate_seed=seed)
+        scores = np.zeros(80 + 5000)
+        scores[sent.items] = evidence[sent.symbols]
+        bounds.append(guessed(scores[80:], coins, 0.0).least_epsilon())
+    assert np.count_nonzero(np.array(bounds) > 1) < 6
+    assert np.median(bounds) > 0.4
 
 
 @pytest.mark.parametrize("name", ["dp-covariance", "dp-bias", "dp-popularity"])

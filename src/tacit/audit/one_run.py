@@ -7,8 +7,8 @@ among r guesses is stochastically dominated by a binomial (Steinke, Nasr and Jag
 5.2). A delta adds 2 m delta / i for i more correct guesses, with m canaries.
 
 A canary has the trainer's privacy unit. For users: a user who rated two otherwise unrated items,
-one at each end of the scale, and whose profile is included or not. For values: a rating of an
-otherwise unrated item, at one end of the scale or the other.
+one at each end of the scale, and whose profile is included or not. For values: one rating of an
+otherwise unrated item, at one end of the scale or the other. A coin thus changes one unit.
 """
 
 import math
@@ -83,9 +83,10 @@ def one_run(
         )
     coins = np.random.default_rng(seed).random(canaries) < 0.5
     fitted = train(with_canaries(ratings, coins, unit))
-    scores = _levels(fitted)[-2 * canaries :].reshape(canaries, 2)
-    score = scores[:, 0] - scores[:, 1] if isinstance(fitted, Fitted) else scores.sum(1)
-    return guessed(score, coins, float(fitted.guarantee.delta))
+    scores = _levels(fitted)[ratings.n_items :].reshape(canaries, -1)
+    if scores.shape[1] == 2 and isinstance(fitted, Fitted):
+        scores[:, 1] *= -1  # the item that the user rated low
+    return guessed(scores.sum(1), coins, float(fitted.guarantee.delta))
 
 
 def guessed(score: Doubles, coins: Mask, delta: float) -> OneRun:
@@ -97,16 +98,17 @@ def guessed(score: Doubles, coins: Mask, delta: float) -> OneRun:
 
 
 def with_canaries(ratings: Ratings, coins: Mask, unit: str) -> Ratings:
-    """Append canaries as the last users, each with two separate items, the last ones.
+    """Append canaries as the last users, with separate items, the last ones.
 
-    An excluded user has no ratings but takes part all the same: participation is public. At the
-    unit `value` the coin determines which of the two items is rated high, and which low.
+    At the unit `user` each has two items, the first rated high and the second low. An excluded user
+    has no ratings but takes part all the same: participation is public. At the unit `value` each
+    has one item, always rated, and the coin determines whether high or low.
     """
     people, items = ratings.n_users, ratings.n_items
     low, high = ratings.scale.values[0], ratings.scale.values[-1]
-    who = np.repeat(np.arange(len(coins)), 2)
-    first = np.tile([True, False], len(coins))
-    is_high = first if unit == "user" else first == coins[who]
+    each = 2 if unit == "user" else 1
+    who = np.repeat(np.arange(len(coins)), each)
+    is_high = np.tile([True, False], len(coins)) if unit == "user" else coins
     included = coins[who] if unit == "user" else np.ones(len(who), bool)
     canaries = pl.DataFrame(
         {
@@ -120,7 +122,7 @@ def with_canaries(ratings: Ratings, coins: Mask, unit: str) -> Ratings:
     ).cast(canaries.schema)
     joined = from_frame(pl.concat([base, canaries]), scale=ratings.scale, name=ratings.name)
     everybody = joined.with_people(range(people + len(coins)))
-    return everybody.with_catalogue(range(items + 2 * len(coins)))
+    return everybody.with_catalogue(range(items + len(who)))
 
 
 def _levels(fitted: Fitted | FittedLists) -> Doubles:
