@@ -8,6 +8,7 @@ from released values, must be identical bit by bit.
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -25,7 +26,10 @@ Training = Callable[[Ratings, NoisyReleases], Any]
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """One release: its input, its output, and its declared sensitivity and price."""
+    """One release: its input, its output, and its declared sensitivity and price.
+
+    Both are copies, because a trainer may write into its arrays.
+    """
 
     name: str
     kind: Kind
@@ -53,28 +57,31 @@ class Recorder:
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
         """Forward to `releases`. `epsilon`: nats, a decimal string."""
+        given = totals.copy()
         out = self.releases.laplace(name, totals, sensitivity=sensitivity, epsilon=epsilon)
-        return self._recorded(Look(name, "laplace", sensitivity, epsilon, totals.copy(), out))
+        return self._recorded(Look(name, "laplace", sensitivity, epsilon, given, out))
 
     def vectors(self, name: str, rows: Ints, *, sensitivity: int, epsilon: str) -> Ints:
         """Forward to `releases`. `epsilon`: nats, a decimal string."""
+        given = rows.copy()
         out = self.releases.vectors(name, rows, sensitivity=sensitivity, epsilon=epsilon)
-        return self._recorded(Look(name, "vectors", sensitivity, epsilon, rows.copy(), out))
+        return self._recorded(Look(name, "vectors", sensitivity, epsilon, given, out))
 
     def gaussian(self, name: str, totals: Ints, *, sensitivity: int, multiplier: str) -> Ints:
         """Forward to `releases`."""
+        given = totals.copy()
         out = self.releases.gaussian(name, totals, sensitivity=sensitivity, multiplier=multiplier)
-        return self._recorded(Look(name, "gaussian", sensitivity, multiplier, totals.copy(), out))
+        return self._recorded(Look(name, "gaussian", sensitivity, multiplier, given, out))
 
     def public(self, name: str, value: Value) -> Value:
         """Forward to `releases`."""
+        given = np.copy(np.asarray(value))
         out = self.releases.public(name, value)
-        self.looks.append(Look(name, "public", 0, "0", np.copy(np.asarray(value)), out))
-        return out
+        return self._recorded(Look(name, "public", 0, "0", given, deepcopy(out)))
 
-    def _recorded(self, look: Look) -> Ints:
+    def _recorded(self, look: Look) -> Any:
         self.looks.append(look)
-        return look.returned
+        return deepcopy(look.returned)
 
 
 @dataclass
@@ -127,7 +134,7 @@ class Replayer:
                 f"Query {self.place - 1}, {name}: its input changed by {moved:g} steps and "
                 f"{'is declared public' if kind == 'public' else f'declares {sensitivity}'}."
             )
-        return look.returned
+        return deepcopy(look.returned)
 
 
 def distance(kind: Kind, one: Any, other: Any) -> float:
@@ -148,7 +155,7 @@ def replay(
     `training`: deterministic except for its noise. Use the same public seed in both runs.
     """
     recorder = Recorder(releases)
-    first = training(ratings, recorder)
+    first = deepcopy(training(ratings, recorder))
     replayer = Replayer(recorder.looks)
     try:
         second = training(neighbour, replayer)
