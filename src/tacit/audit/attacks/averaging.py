@@ -5,7 +5,6 @@ devices are simulated, and compared with fresh draws from the same table. The gu
 maximum likelihood given all observed symbols.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.audit.attacks.device_reports import device_reports
-from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.protocol import Finding, balanced_error
 from tacit.audit.attacks.world import World
 from tacit.channels.table import Channel
 from tacit.collection.sampler import BulkSampler, SeededWords
@@ -105,8 +104,6 @@ def _finding(
     right: NDArray[np.bool_] = likeliest(symbols, channel) == rows
     kinds = np.unique(rows)
     each = [right[rows == row] for row in kinds]
-    shares = [(some.sum() + 1) / (len(some) + 2) for some in each]
-    variance = sum(p * (1 - p) / len(some) for p, some in zip(shares, each, strict=True))
     columns = np.array(channel.likelihood).max(0)
     return Finding(
         setting=setting,
@@ -114,6 +111,6 @@ def _finding(
         value=float(np.mean([some.mean() for some in each])),
         baseline=1 / len(channel.weights),
         bound=float(columns.sum() / len(channel.weights)) if bounded else None,
-        error=math.sqrt(variance) / len(kinds),
+        error=balanced_error(each),
         count=len(rows),
     )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.audit.attacks.device_reports import Symbols, device_reports
-from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.protocol import Finding, balanced_error
 from tacit.audit.attacks.world import World
 from tacit.channels.table import Channel
 from tacit.errors import RequestError
@@ -104,14 +104,14 @@ def _accuracy(
     setting: str, is_flagged: NDArray[np.bool_], is_changed: NDArray[np.bool_], odds: float
 ) -> Finding:
     """Return the balanced accuracy of the better of a flag and its negation."""
-    rates = [float(is_flagged[part].mean()) for part in (is_changed, ~is_changed)]
-    spread = sum(rate * (1 - rate) for rate in rates) / (len(is_changed) / 2)
+    parts = [is_flagged[is_changed], is_flagged[~is_changed]]
+    rates = [float(part.mean()) for part in parts]
     return Finding(
         setting=setting,
         figure=ACCURACY,
         value=0.5 + abs(rates[0] - rates[1]) / 2,
         baseline=0.5,
         bound=odds / (1 + odds),
-        error=math.sqrt(spread) / 2,
+        error=balanced_error(parts),
         count=len(is_changed),
     )

@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.protocol import Finding, mean_error
 from tacit.audit.attacks.world import Columns, Doubles, World
 from tacit.errors import RequestError
 from tacit.kernels.linkage import known_places, task_places
@@ -142,7 +142,7 @@ def places(setting: str, better: Codes, ties: Codes, world: World) -> list[Findi
                 value=float(hits.mean()),
                 baseline=min(1.0, top / people),
                 count=count,
-                error=float(hits.std() / np.sqrt(count)),
+                error=mean_error(hits),
             )
         )
     return findings

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.audit.attacks.linkage import drawn
-from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.protocol import Finding, balanced_error, mean_error
 from tacit.audit.attacks.world import World
 from tacit.collection.sampler import SeededWords
 from tacit.errors import RequestError
@@ -182,9 +182,11 @@ def inference(
     score = (served - served.mean(0)) / np.where(spread > 0, spread, 1)
     threshold = np.sort(score[~inside])[::-1][int(RARE * (~inside).sum())]
     models = list(zip(score, inside, strict=True))
-    # Scores of one model are dependent, so the error is estimated between models.
+    # Scores of one model are dependent, so the error is estimated between models. Few of them may
+    # agree by chance: it is at least the error of independent scores (DeLong et al. 1988).
     areas = np.array([auc(row, who) for row, who in models])
     caught = np.array([(row[who] > threshold).mean() for row, who in models])
+    groups = (score[inside], score[~inside])
     area, rare = bounds
     return [
         Finding(
@@ -193,7 +195,7 @@ def inference(
             value=auc(score.ravel(), inside.ravel()),
             baseline=0.5,
             bound=area,
-            error=_error(areas),
+            error=max(2 * balanced_error([_above(*groups), _above(*groups[::-1])]), _error(areas)),
             count=served.size,
         ),
         Finding(
@@ -202,7 +204,7 @@ def inference(
             value=true_positives(score.ravel(), inside.ravel(), RARE),
             baseline=RARE,
             bound=rare,
-            error=_error(caught),
+            error=max(mean_error(groups[0] > threshold), _error(caught)),
             count=served.size,
         ),
     ]
@@ -214,6 +216,13 @@ def _allowed(guarantee: Guarantee) -> tuple[float | None, float | None]:
         return None, None
     epsilon, delta = float(guarantee.epsilon), float(guarantee.delta)
     return most_area(epsilon, delta), min(1.0, RARE * math.exp(min(epsilon, 99)) + delta)
+
+
+def _above(scores: Doubles, others: Doubles) -> Doubles:
+    """Return the fraction of `others` that each score exceeds; ties count half. Shape (n,)."""
+    order = np.sort(others)
+    below = np.searchsorted(order, scores) + np.searchsorted(order, scores, side="right")
+    return below / (2 * len(others))
 
 
 def _error(parts: Doubles) -> float:

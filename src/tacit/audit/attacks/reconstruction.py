@@ -4,13 +4,12 @@ The maximum-a-posteriori row given a column is the optimal prediction, so table 
 its expected accuracy. A higher accuracy means that the reports do not follow the table.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.protocol import Finding, balanced_error, mean_error
 from tacit.audit.attacks.world import Doubles, World
 
 EACH = "stars, uniform prior"
@@ -58,7 +57,7 @@ def levels(world: World) -> list[Finding]:
             value=float(right.mean()),
             baseline=float(modal.mean()),
             bound=float(joint.max(1).sum(1)[items].mean()),
-            error=_error(right),
+            error=mean_error(right),
             count=len(true),
         ),
     ]
@@ -73,15 +72,9 @@ def _balanced(right: NDArray[np.bool_], true: NDArray[np.int64], table: Doubles)
         value=float(np.mean([some.mean() for some in each])),
         baseline=1 / len(table),
         bound=float(table.max(0).sum() / len(table)) if len(each) == len(table) else None,
-        error=math.sqrt(sum(_error(some) ** 2 for some in each)) / len(each),
+        error=balanced_error(each),
         count=len(right),
     )
-
-
-def _error(right: NDArray[np.bool_]) -> float:
-    """Return the standard error of a fraction, never 0 (add-one estimate)."""
-    share = (right.sum() + 1) / (len(right) + 2)
-    return math.sqrt(share * (1 - share) / len(right))
 
 
 def presence(world: World) -> list[Finding]:
@@ -134,13 +127,12 @@ class _Slots:
 
 
 def _presence(figure: str, hits: int, of: int, slots: _Slots, bound: float | None) -> Finding:
-    share = (hits + 1) / (of + 2)
     return Finding(
         setting=PRESENCE,
         figure=figure,
         value=hits / max(1, of),
         baseline=slots.easy / max(1, of),
         bound=bound,
-        error=math.sqrt(share * (1 - share) / max(1, of)),
+        error=mean_error(np.arange(of) < hits),
         count=of,
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.audit.attacks.averaging import likeliest
 from tacit.audit.attacks.device_reports import ORIGIN, SLOTS, Symbols, device_reports
-from tacit.audit.attacks.protocol import Finding
+from tacit.audit.attacks.protocol import Finding, balanced_error
 from tacit.audit.attacks.world import World
 from tacit.channels.table import Channel
 from tacit.channels.thresholds import hash_id
@@ -96,18 +96,16 @@ class Aliases:
         rows = np.repeat(titles, count).astype(np.int64)
         symbols = self.answers(channel, world.ratings.scale, rows, world.seed, queried)
         is_right = likeliest(symbols.reshape(len(titles), count), channel) == titles
-        values = [float(is_right[titles == kind].mean()) for kind in range(kinds)]
-        sizes = np.bincount(titles)
-        spread = sum(v * (1 - v) / n for v, n in zip(values, sizes.tolist(), strict=True))
+        each = [is_right[titles == kind] for kind in range(kinds)]
         fraction = 1.0 if queried is None else queried / SLOTS
         part = "all" if queried is None else f"{fraction:.0%}"
         return Finding(
             setting=f"{count} ids of a title, {part} queried",
             figure=FIGURE,
-            value=float(np.mean(values)),
+            value=float(np.mean([some.mean() for some in each])),
             baseline=1 / kinds,
             bound=_bound(float(channel.epsilon), kinds, count, fraction),
-            error=math.sqrt(spread) / kinds,
+            error=balanced_error(each),
             count=len(titles),
         )
 
