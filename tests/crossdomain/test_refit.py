@@ -12,7 +12,7 @@ from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.neighbours import Adjusted
 from tacit.crossdomain.x_map.item_map import ItemMap
 from tacit.crossdomain.x_map.refit import Memory
-from tacit.crossdomain.x_map.refit_file import read_memory, write_memory
+from tacit.crossdomain.x_map.refit_file import Release, debit, read_memory, write_memory
 from tacit.crossdomain.x_map.released import fit_map, load_map
 from tacit.crossdomain.x_map.x_map import XMap
 from tacit.engines.engine import Local
@@ -218,6 +218,52 @@ def test_a_damaged_record_of_releases_stops_the_next_one(domains, tmp_path, cont
     with pytest.raises(RequestError, match="the epsilon spent is unknown"):
         fit_map("x-map-strict", domains, epsilon="8", state=tmp_path)
     assert (tmp_path / "releases.json").read_text() == content
+
+
+@pytest.mark.parametrize("model", ["x-map-strict", "x-map"])
+@pytest.mark.parametrize("epsilon", ["abc", "-1", "0", "1e400", "nan"])
+def test_an_epsilon_that_is_refused_is_not_recorded(domains, tmp_path, model, epsilon):
+    with pytest.raises(RequestError, match="psilon must be a"):
+        fit_map(model, domains, epsilon=epsilon, state=tmp_path)
+    assert not (tmp_path / "releases.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "changes", "message"),
+    [
+        ("x-map-strict", {"delta": "2"}, "delta must be between 0 and 1"),
+        ("x-map-strict", {"delta": "x"}, "delta must be between 0 and 1"),
+        ("x-map", {"epsilon": "200"}, "epsilon of replacements must be"),
+        ("x-map", {"neighbour_epsilon": "abc"}, "epsilon must be a positive"),
+    ],
+)
+def test_other_requests_that_are_refused_are_not_recorded(
+    domains, tmp_path, model, changes, message
+):
+    fit_map("x-map-strict", domains, epsilon="8", state=tmp_path)
+    before = (tmp_path / "releases.json").read_bytes()
+    with pytest.raises(RequestError, match=message):
+        fit_map(model, domains, **{"epsilon": "8", "state": tmp_path} | changes)
+    assert (tmp_path / "releases.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("-1", "0"), ("8", "2"), ("8", "x")])
+def test_a_record_that_could_not_be_read_again_is_not_written(tmp_path, epsilon, delta):
+    (tmp_path / "map").mkdir()
+    with pytest.raises(RequestError, match="cannot record this release"):
+        debit(tmp_path / "map", Release("x-map-strict", epsilon, delta))
+    assert len(debit(tmp_path / "map", Release("x-map-strict", "8", "1e-6"))) == 1
+
+
+def test_implicit_feedback_is_refused_before_it_is_recorded(tmp_path):
+    books, films = (
+        from_frame(frame.select("user", "item"), scale="there", name=name)
+        for frame, name in zip(frames(), ("books", "films"), strict=True)
+    )
+    for model in ("x-map-strict", "x-map"):
+        with pytest.raises(RequestError, match="across domains"):
+            fit_map(model, Domains.join([books, films]), epsilon="8", state=tmp_path)
+    assert not (tmp_path / "releases.json").exists()
 
 
 def declared(books, films, people):

@@ -133,12 +133,18 @@ def debit(folder: Path, release: Release) -> tuple[Release, ...]:
     """Record a release before it is made, and return all releases so far.
 
     A release whose fit fails later stays in the record, because its noise may have been seen.
-    Raises `RequestError` for a damaged record, and while another process writes it.
+    Raises `RequestError` for a damaged record, for a release that could not be read again, and
+    while another process writes it.
     """
     path = folder / RELEASES
     with locked(folder):  # or one of two records would be lost
         every = (*_releases(path), release)
-        write_whole(path, json.dumps([asdict(each) for each in every], indent=1).encode())
+        content = json.dumps([asdict(each) for each in every], indent=1).encode()
+        try:
+            _parsed(content)
+        except (*DAMAGED, DataError) as error:
+            raise RequestError(f"{path} cannot record this release: {error}") from None
+        write_whole(path, content)
     return every
 
 
@@ -146,12 +152,16 @@ def _releases(path: Path) -> tuple[Release, ...]:
     if not path.exists():
         return ()
     try:
-        document = strict.parse(path.read_bytes(), "the record", 1 << 20)
-        return strict.listed(document, "releases", _release, "the record")
+        return _parsed(path.read_bytes())
     except (*DAMAGED, DataError):
         raise RequestError(
             f"{path} is damaged, so the epsilon spent is unknown; restore it from a backup."
         ) from None
+
+
+def _parsed(content: bytes) -> tuple[Release, ...]:
+    document = strict.parse(content, "the record", 1 << 20)
+    return strict.listed(document, "releases", _release, "the record")
 
 
 def _release(value: Any) -> Release:

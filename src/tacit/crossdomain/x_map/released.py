@@ -40,6 +40,7 @@ from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Codes, Ratings
 from tacit.scale import RatingScale, shortest
 from tacit.training import DPALS, DPCovariance
+from tacit.training.mechanism.accounting import check_promise
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.vocabulary import Vocabulary
 from tacit.whole_files import write_whole
@@ -188,8 +189,8 @@ def fit_map(
     Raises
     ------
     RequestError
-        For an unknown name or setting, an epsilon that is missing or superfluous, and domains
-        without common users.
+        For an unknown name or setting, an epsilon that is missing, superfluous or out of range, a
+        delta out of range, and domains without common users. None of them is recorded in `state`.
     """
     system, engine = configured(name, settings, epsilon), engine or Local()
     folder = None if state is None else Path(state)
@@ -199,6 +200,9 @@ def fit_map(
         domains.require_links(trial.target)
     if epsilon is None and isinstance(system, XMap):
         return _refitted(system, domains, engine, folder)
+    trial.require_stars()
+    if isinstance(system, StrictMap):
+        check_promise(str(epsilon), delta)
     spent = Release(
         name,
         _claimed(system, epsilon),

@@ -28,6 +28,7 @@ precedence over mapped ones.
 import hashlib
 import math
 import os
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple, Self
@@ -169,6 +170,15 @@ class Replacements(NamedTuple):
     target: Codes
 
 
+def check_epsilon(epsilon: str) -> None:
+    """Raise `RequestError` unless an epsilon of replacements is above 0 and at most 40 nats."""
+    if not 0 < Decimal(epsilon) <= MOST_EPSILON:
+        raise RequestError(
+            f"The epsilon of replacements must be above 0 and at most {MOST_EPSILON}, got "
+            f"{epsilon}."
+        )
+
+
 @lru_cache(maxsize=4)
 def weights(epsilon: str) -> NDArray[np.int64]:
     """Return the weight of each X-Sim from -1 to 1 in steps of 2^-10, shape (2049,).
@@ -177,12 +187,8 @@ def weights(epsilon: str) -> NDArray[np.int64]:
     b e^(epsilon (1 + X-Sim) / 4), because Taylor sums are lower bounds. Raises `RequestError` above
     40 nats.
     """
+    check_epsilon(epsilon)
     nats = Fraction(epsilon)
-    if not 0 < nats <= MOST_EPSILON:
-        raise RequestError(
-            f"The epsilon of replacements must be above 0 and at most {MOST_EPSILON}, got "
-            f"{epsilon}."
-        )
     lowest = 1 << TOTAL_BITS - math.ceil(float(nats) / 2 / math.log(2))
     ladder = (exp_lower(nats * step / (4 * STEPS)) for step in range(2 * STEPS + 1))
     table = np.array([int(lowest * rung) for rung in ladder], np.int64)

@@ -35,6 +35,7 @@ from tacit.engines.engine import Engine
 from tacit.errors import RequestError
 from tacit.kernels.neighbourhood.search_results import Near, Wanted
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.privacy.ledger import epsilon_text, nano
 from tacit.ratings import Codes, Mask
 from tacit.scale import shortest
 
@@ -164,16 +165,22 @@ class XMap:
         """Return the epsilons of replacements and neighbours. None without privacy.
 
         Decimal strings, in nats per draw. Raises `RequestError` in faithful mode without an
-        epsilon.
+        epsilon, and for one that is not a positive decimal or too large for replacements.
         """
         if self.mode == "none":
             return None
         if epsilon is None:
             raise RequestError("X-Map as published requires an epsilon to claim, such as 1.")
+        total = epsilon_text(epsilon)
+        nano(total)  # bounded, so that the shares can be computed
         if self.neighbour_epsilon is not None:
-            return Budget(epsilon, self.neighbour_epsilon)
-        first = (Decimal(epsilon) * SHARES[self.variant]).quantize(Decimal("1e-9"))
-        return Budget(shortest(first), shortest(Decimal(epsilon) - first))
+            nano(epsilon_text(self.neighbour_epsilon))
+            parts = Budget(total, self.neighbour_epsilon)
+        else:
+            first = (Decimal(total) * SHARES[self.variant]).quantize(Decimal("1e-9"))
+            parts = Budget(shortest(first), shortest(Decimal(total) - first))
+        replacement.check_epsilon(parts.replacement)
+        return parts
 
     def map(
         self,
