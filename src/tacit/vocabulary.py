@@ -76,6 +76,36 @@ class Vocabulary:
         return self.ids.gather(codes)
 
 
+def rows_by_id(table: pl.DataFrame, key: str, known: Vocabulary) -> pl.DataFrame:
+    """Return the other columns of a table in the order of `known`, null for ids without a row.
+
+    `key`: "user" or "item", the column of raw ids. Raises `RequestError` for a table without `key`
+    or without other columns, with a known id twice, and without a known id.
+    """
+    if key not in table.columns or table.width < 2:
+        raise RequestError(
+            f"The {key} table must have a column {key} and at least one other column, got "
+            f"{', '.join(table.columns) or 'no column'}."
+        )
+    codes = known.codes(table[key])
+    rows = np.flatnonzero(codes >= 0)
+    if len(rows) == 0:
+        first = "".join(f" (the first is {each})" for each in table[key].head(1))
+        raise RequestError(
+            f"None of the {len(table):,} {key}s in the {key} table is known{first}; use a "
+            f"table of the {key}s of the ratings."
+        )
+    again = rows[pl.Series(codes[rows]).is_duplicated().to_numpy()]
+    if len(again):
+        raise RequestError(
+            f"The {key} {table[key][int(again[0])]} occurs twice in the {key} table; keep one row "
+            f"per {key}."
+        )
+    order = np.full(len(known), -1)
+    order[codes[rows]] = rows
+    return table.drop(key).select(pl.all().gather(pl.Series(order).replace(-1, None)))
+
+
 def as_integers(ids: pl.Series) -> pl.Series | None:
     """Convert ids to Int64 if all of them are canonical integers, else return None.
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.audit.attacks.attribute import Attribute, presence, stars
+from tacit.audit.attacks.attribute import Attribute, columns, presence, stars
 from tacit.audit.attacks.world import World
 from tacit.errors import RequestError
 
@@ -107,3 +107,34 @@ def test_of_many_people_some_are_drawn(people, table):
 def test_settings_that_tell_nothing_are_refused(settings):
     with pytest.raises(RequestError, match=str(next(iter(settings.values())))):
         Attribute(**settings)
+
+
+def test_a_user_that_occurs_twice_is_refused(people, table):
+    """Otherwise the labels of all later users would move by one row."""
+    twice = pl.concat([table, table.head(1)])
+    with pytest.raises(RequestError, match="occurs twice in the user table"):
+        areas(World.unprotected(people, "rated", 0, twice))
+    strangers = pl.concat([table, table.head(1).with_columns(user=pl.lit("x"))])
+    more = pl.concat([strangers, strangers.tail(1)])  # of users without ratings
+    alone = areas(World.unprotected(people, "rated", 0, table))
+    assert areas(World.unprotected(people, "rated", 0, more)) == alone
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (pl.col("user").alias("id"), "must have a column user and .*, got id, taste"),
+        (("u" + pl.col("user")).alias("user"), "None of the 300 users in the user table"),
+    ],
+)
+def test_a_table_of_no_users_is_refused(people, table, change, message):
+    other = table.select(change, pl.exclude("user"))
+    with pytest.raises(RequestError, match=message):
+        areas(World.unprotected(people, "rated", 0, other))
+
+
+def test_ids_of_both_types_are_those_of_the_same_users(people, table):
+    numbers = table.with_columns(pl.col("user").cast(pl.Int16)).reverse()
+    expected = columns(table, people.user_ids.ids, 30)
+    for name, labels in columns(numbers, people.user_ids.ids, 30).items():
+        assert np.array_equal(labels, expected[name], equal_nan=True)

@@ -17,6 +17,7 @@ from tacit.audit.attacks.protocol import Finding
 from tacit.audit.attacks.world import Doubles, World
 from tacit.errors import RequestError
 from tacit.metrics.separation import auc, auc_error
+from tacit.vocabulary import Vocabulary, rows_by_id
 
 Floats = NDArray[np.float32]
 FOLDS = 5
@@ -80,13 +81,12 @@ class Attribute:
 
 
 def columns(people: pl.DataFrame, ids: pl.Series, most_values: int) -> dict[str, Doubles]:
-    """Return indicators of the values of each column, shape (ids, values); NaN where unknown."""
-    known = people.with_columns(pl.col("user").cast(ids.dtype))
-    joined = pl.DataFrame({"user": ids}).join(
-        known, on="user", how="left", maintain_order="left", coalesce=True
-    )
+    """Return indicators of the values of each column, shape (ids, values); NaN where unknown.
+
+    Raises `RequestError` as `rows_by_id` does.
+    """
     indicators: dict[str, Doubles] = {}
-    for column in joined.drop("user").iter_columns():
+    for column in rows_by_id(people, "user", Vocabulary(ids)).iter_columns():
         if column.dtype.is_numeric() and column.n_unique() > most_values:
             column = _banded(column)
         values = column.drop_nulls().unique().sort()
