@@ -77,6 +77,38 @@ def test_rows_are_found_by_id_and_items_without_one_have_nothing() -> None:
     assert np.allclose(found, centred([[1], [2], [3], [6]]))
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-6, 1e200])
+def test_numbers_and_vectors_of_any_scale_covary_alike(scale: float) -> None:
+    for column in ([1.0, 2.0, 3.0, 6.0], VECTORS):
+        (found,) = kernel({"item": [7, 8, 9, 10], "x": (np.array(column) * scale).tolist()})
+        (expected,) = kernel({"item": [7, 8, 9, 10], "x": column})
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["code", "id", "item_right"])
+def test_a_column_may_have_any_name(name: str) -> None:
+    (found,) = kernel({"item": [7, 8, 9, 10], name: [1, 2, 3, 6]})
+    assert np.allclose(found, centred([[1], [2], [3], [6]]))
+
+
+@pytest.mark.parametrize(
+    "constant", [0.1, 1_700_000_000_123_457, [0.1, 0.7], "a|b", None, "film (١٣٩٩)"]
+)
+def test_a_constant_column_is_no_feature(constant: object) -> None:
+    items = Vocabulary(pl.Series("id", np.arange(50)))
+    table = pl.DataFrame({"item": items.ids, "x": [constant] * 50})
+    assert item_features(table, items) == []
+    if isinstance(constant, int):
+        moments = table.with_columns(pl.col("x").cast(pl.Datetime("us")))
+        assert item_features(moments, items) == []
+
+
+def test_blanks_around_bars_are_no_part_of_a_value() -> None:
+    spaced = ["War | Rare", " War|Noir |Noir", "War", "Noir", "Noir", "Rare"]
+    (found,) = kernel({"item": list("abcdef"), "genres": spaced}, SIX)
+    assert np.allclose(found, centred(GENRE_MARKS))
+
+
 VECTORS = [[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [4.0, 1.0, 0.0], [2.0, 2.0, 5.0]]
 
 
@@ -118,6 +150,8 @@ def test_of_long_vectors_the_directions_of_largest_variance_are_retained() -> No
         ({"item": [7, 8], "text": [[1.0], [2.0, 3.0]]}, "must have one length, got 1 and 2"),
         ({"item": [7, 8], "text": [[1.0], [float("nan")]]}, "must contain finite numbers only"),
         ({"item": [7, 8], "text": [[1.0], [None]]}, "must contain finite numbers only"),
+        ({"item": [7, 8], "price": [1.0, float("inf")]}, "must contain finite numbers only"),
+        ({"item": [], "year": []}, "None of the 0 items in the item table is known;"),
         ({"item": [7, 8], "seen": [b"1", b"2"]}, "column seen of the item table has type binary"),
     ],
 )

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from tacit.errors import RequestError, must_be
-from tacit.vocabulary import Vocabulary
+from tacit.ratings import Mask
+from tacit.vocabulary import Vocabulary, rows_by_id
 
 Doubles = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ MOST, MOST_IN_ALL = 40, 900  # features per column, and per table
 LEAST = 1e-3  # of the first feature's variance
 FEWEST_ITEMS = 3  # per word or value
 MOST_MARKS = 500  # most frequent words or values per column
-YEAR = r"\((\d{4})\)\s*$"
+YEAR = r"\(([0-9]{4})\)\s*$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +62,15 @@ def item_features(table: pl.DataFrame, items: Vocabulary) -> list[Features]:
     are retained.
 
     Raises `RequestError` for a table without `item`, with a duplicate item, without any of `items`,
-    with vectors of different lengths, or with more than 900 features.
+    with an infinite number, with vectors of different lengths, or with more than 900 features.
     """
-    rows = _rows_of(table, items)
-    marks = [each for column in rows.drop(ID) for each in _marks(column)]
+    rows = rows_by_id(checked_table(table), ID, items)
+    marks = [each for column in rows for each in _marks(column)]
     groups = [_by_variance(F, share) for F, share in marks]
     total = sum(len(each.order) for each in groups)
     if total > MOST_IN_ALL:
         raise RequestError(
-            f"The {rows.width - 1} columns of the item table expand to {total} features, more than "
+            f"The {rows.width} columns of the item table expand to {total} features, more than "
             f"the {MOST_IN_ALL} that an item model allows; leave out the least informative "
             "columns."
         )
@@ -93,31 +94,6 @@ def checked_table(table: object) -> pl.DataFrame:
     return must_be(pl.DataFrame, table, "an item table", remedy)
 
 
-def _rows_of(table: pl.DataFrame, items: Vocabulary) -> pl.DataFrame:
-    """Return the table's rows in the order of `items`; nulls for missing items."""
-    checked_table(table)
-    if ID not in table.columns or table.width < 2:
-        raise RequestError(
-            f"An item table must have a column {ID} and at least one other column, got "
-            f"{', '.join(table.columns) or 'no column'}."
-        )
-    codes = pl.Series("code", items.codes(table[ID]))
-    again = (codes >= 0) & codes.is_duplicated()
-    if again.any():
-        first = table[ID].filter(again)[0]
-        raise RequestError(
-            f"The item {first} occurs twice in the item table; keep one row per item."
-        )
-    if not (codes >= 0).any():
-        raise RequestError(
-            f"None of the {len(table):,} items in the item table is in the catalogue (the first "
-            f"is {table[ID][0]}); use a table of these items."
-        )
-    known = table.with_columns(codes).filter(pl.col("code") >= 0).drop(ID)
-    catalogue = pl.DataFrame({"code": np.arange(len(items), dtype=np.int32), ID: items.ids})
-    return catalogue.join(known, on="code", how="left", maintain_order="left").drop("code")
-
-
 def _marks(column: pl.Series) -> list[tuple[Doubles, float]]:
     """Return centred columns of shape (items, d), each with its expected fraction of item variance.
 
@@ -136,7 +112,8 @@ def _marks(column: pl.Series) -> list[tuple[Doubles, float]]:
             "text, or lists of text or of numbers, or leave it out."
         )
     if column.str.contains("|", literal=True).any():
-        return [(_shared(column.str.split("|")), SHARE)]
+        values = column.str.split("|").list.eval(pl.element().str.strip_chars())
+        return [(_shared(values), SHARE)]
     years = column.str.extract(YEAR).cast(pl.Float64)
     words = column.str.replace(YEAR, "").str.to_lowercase().str.extract_all(r"[\p{L}\p{N}']+")
     dated = [(_number(years), SHARE)] if 2 * years.count() > column.count() else []
@@ -145,13 +122,12 @@ def _marks(column: pl.Series) -> list[tuple[Doubles, float]]:
 
 def _number(column: pl.Series) -> Doubles:
     known = column.cast(pl.Float64).fill_nan(None)
-    centre = known.fill_null(0.0) - (known.mean() or 0)
-    return np.where(known.is_null().to_numpy(), 0, centre.to_numpy())[:, None]
+    described = known.is_not_null().to_numpy()
+    return _centred(column.name, described, known.drop_nulls().to_numpy()[:, None])
 
 
 def _vectors(column: pl.Series) -> Doubles:
     """Return centred vectors of shape (items, d), zero for items without one."""
-    described = column.is_not_null().to_numpy()
     vectors: list[Sequence[float]] = column.drop_nulls().to_list()
     lengths = {len(vector) for vector in vectors}
     if len(lengths) > 1:
@@ -160,14 +136,26 @@ def _vectors(column: pl.Series) -> Doubles:
             f"{min(lengths)} and {max(lengths)}."
         )
     known = np.array(vectors, np.float64).reshape(len(vectors), max(lengths, default=0))
+    return _centred(column.name, column.is_not_null().to_numpy(), known)
+
+
+def _centred(name: str, described: Mask, known: Doubles) -> Doubles:
+    """Return the rows of `known` minus their mean where `described`, zero elsewhere."""
     if not np.isfinite(known).all():
         raise RequestError(
-            f"The vectors of the column {column.name} must contain finite numbers only; leave out "
-            "the vectors of other items."
+            f"The column {name} of the item table must contain finite numbers only; leave out the "
+            "rows of other items."
         )
-    centred = np.zeros((len(column), known.shape[1]))
-    centred[described] = known - known.mean(0) if len(known) else known
+    # Equal rows become exactly 0, which a mean with a rounding error would not make of them.
+    differences = _scaled(known) - _scaled(known)[:1]
+    centred = np.zeros((len(described), known.shape[1]))
+    centred[described] = differences - differences.mean(0) if len(known) else differences
     return centred
+
+
+def _scaled(values: Doubles) -> Doubles:
+    """Return values times the power of 2 that makes the largest one at most 1, which is exact."""
+    return np.ldexp(values, -int(np.frexp(np.abs(values).max(initial=0))[1]))
 
 
 def _shared(lists: pl.Series) -> Doubles:
@@ -186,10 +174,11 @@ def _shared(lists: pl.Series) -> Doubles:
 
 def _by_variance(F: Doubles, share: float) -> Features:
     """Return orthogonal features that span the columns of F, in decreasing order of variance."""
-    squares, vectors = eigh(F.T @ F)
+    scaled = _scaled(F)
+    squares, vectors = eigh(scaled.T @ scaled)
     strongest = np.argsort(squares)[::-1][:MOST]
     retained = strongest[squares[strongest] > max(LEAST * squares.max(initial=0), 1e-9)]
-    values = F @ vectors[:, retained] * np.sqrt(len(F) / squares[retained])
+    values = scaled @ vectors[:, retained] * np.sqrt(len(F) / squares[retained])
     order = squares[retained].max(initial=0) / squares[retained]
     return Features(np.asarray(values), np.asarray(order), share)
 
