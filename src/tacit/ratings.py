@@ -60,6 +60,17 @@ class Ratings:
         columns += [] if self.held_out is None else [self.held_out]
         return "-".join(f"{zlib.crc32(column.tobytes()):08x}" for column in columns)
 
+    @cached_property
+    def checksum(self) -> str:
+        """Checksum of everything that a result may depend on: rows, ids, times, scale, and what was
+        declared."""
+        ids = [vocabulary.ids for vocabulary in (self.user_ids, self.item_ids)]
+        texts = [each.to_frame().write_csv() for each in ids]
+        facts = (self.scale, [each.dtype for each in ids], sorted(self.undeclared), self.capped)
+        times = b"" if self.times is None else self.times.tobytes()
+        parts = (*(text.encode() for text in (*texts, str(facts))), times)
+        return "-".join([self.fingerprint, *(f"{zlib.crc32(part):08x}" for part in parts)])
+
     def __repr__(self) -> str:
         return (
             f"<Ratings {self.name}: {len(self):,} by {self.n_users:,} users of "

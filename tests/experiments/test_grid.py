@@ -3,11 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from tacit.experiments.experiment import Experiment, Journal
 from tacit.metrics.split import SplitProtocol
 from tacit.results.comparison.row import ResultRow
+from tacit.scale import RatingScale
+from tacit.vocabulary import Vocabulary
 
 
 @pytest.fixture
@@ -129,3 +132,31 @@ def test_another_published_split_is_other_data(ratings):
     prints = [replace(ratings, held_out=mask).fingerprint for mask in masks]
     assert len(set(prints)) == 3
     assert prints[0] == ratings.fingerprint
+
+
+def renamed(vocabulary):
+    return Vocabulary(vocabulary.ids.cast(pl.String) + "x")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda known: {"item_ids": renamed(known.item_ids)},
+        lambda known: {"user_ids": renamed(known.user_ids)},
+        lambda known: {
+            "user_ids": Vocabulary(known.user_ids.ids.clone().append(pl.Series([10**6])))
+        },
+        lambda known: {"item_ids": Vocabulary(known.item_ids.ids.cast(pl.String))},
+        lambda known: {"times": np.arange(len(known))},
+        lambda known: {"undeclared": frozenset({"catalogue"})},
+        lambda known: {"scale": RatingScale.parse("0:4:1")},
+    ],
+    ids=["items", "users", "one more user", "type of ids", "times", "declared", "scale"],
+)
+def test_rows_of_other_data_are_not_reused(ratings, compared, change):
+    """The levels of all ratings are the same."""
+    other = replace(ratings, **change(ratings))
+    assert ratings.checksum == replace(ratings).checksum != other.checksum
+    one = compared(channels=["identity"], epsilons=["1"])
+    keys = [{cell.key for cell in one.cells(data)} for data in (ratings, other)]
+    assert not keys[0] & keys[1]

@@ -1,7 +1,7 @@
 """Cross-domain trials as a grid: which cells, what a row says, and that it goes on."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -96,6 +96,15 @@ def test_every_system_runs_once_a_trial_and_once_an_epsilon_it_keeps(guess, doma
         assert expected < told
     assert [r.epsilon for r in one if r.model == "item-average"] == [None, 1, 2]
     assert {r.k for r in one if r.model == "item-average"} == {None}
+
+
+def test_rows_of_another_division_into_domains_are_not_reused(domains):
+    """The rows and ids are the same."""
+    first, middle, last = domains.bounds
+    other = replace(domains, bounds=(first, middle - 1, last))
+    crossing = TrialRequest(models=("nx-map",))
+    one, another = ({cell.key for cell in cells(crossing, each)} for each in (domains, other))
+    assert not one & another
 
 
 def test_decays_are_swept_where_a_system_has_one(domains):

@@ -63,6 +63,11 @@ class Domains:
         """The domain of each item, shape (items,)."""
         return np.repeat(np.arange(len(self.names)), np.diff(self.bounds)).astype(np.int8)
 
+    @property
+    def checksum(self) -> str:
+        """Checksum of the ratings and the division into domains."""
+        return f"{self.ratings.checksum} {self.bounds}"
+
     def rows(self, domain: int) -> Mask:
         """Return the mask of a domain's ratings."""
         items = self.ratings.items

@@ -83,7 +83,7 @@ class AttackRequest:
 
     def cells(self, ratings: Ratings) -> list[AttackCell]:
         """Return all cells. Those on one scenario are consecutive."""
-        data = ratings.fingerprint
+        data = ratings.checksum
         table = "" if self.people is None else _digest(self.people)
         sources = [each for name in self.channels if (each := plugged(name, None))]
         return [

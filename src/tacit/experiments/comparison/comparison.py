@@ -26,7 +26,7 @@ ROUNDS = "rounds"
 class ComparisonCell:
     """One model with one channel at one epsilon on one split.
 
-    `data`: a fingerprint of the ratings. `settings`: those that all cells share. Both are part of
+    `data`: a checksum of the ratings. `settings`: those that all cells share. Both are part of
     the key, so that rows of other runs are not reused.
     """
 
@@ -128,7 +128,7 @@ class Comparison:
         The identity channel is always included, once, for every model. Trainers run once per
         epsilon and mode, without a channel. Random lists run without privacy only.
         """
-        data, settings = ratings.fingerprint, f"{self.protocol.words}; {self._settings()}"
+        data, settings = ratings.checksum, f"{self.protocol.words}; {self._settings()}"
         return [
             ComparisonCell(
                 dataset=ratings.name,

@@ -26,8 +26,8 @@ class Parted(Interface):
 
 @dataclass(frozen=True, kw_only=True)
 class TrialCell:
-    """One system on one trial. `data`: a fingerprint of the ratings, so that rows of other runs are
-    not reused. `lists`: whether top-N lists are evaluated as well."""
+    """One system on one trial. `data`: a checksum of the ratings and domains, so that rows of other
+    data are not reused. `lists`: whether top-N lists are evaluated as well."""
 
     data: str
     names: tuple[str, ...]

@@ -96,7 +96,7 @@ class TrialRequest:
         where a system ranks implicit feedback, and the reverse."""
         implicit = domains.ratings.scale.has_one_level
         self._check_kind(implicit)
-        data = domains.ratings.fingerprint
+        data = domains.checksum
         target = range(len(domains.names))[self.target]
         return [
             TrialCell(

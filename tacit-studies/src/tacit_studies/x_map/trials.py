@@ -177,7 +177,10 @@ def measured(
 
     `seed`: of the draw of test users and of those who link.
     """
-    data, measure = domains.ratings.fingerprint, TrialMeasurement(domains, Local())
+    data, measure = (
+        domains.checksum,
+        TrialMeasurement(domains, Local()),
+    )
 
     def rows(asked: Iterator[Asked], title: str) -> list[TrialRow]:
         trials = sorted(asked, key=lambda one: (one[2].overlap, one[2].keep))
