@@ -229,6 +229,25 @@ def test_a_strict_system_that_is_not_ahead_of_a_constant_is_named(domains, monke
     assert all(sentence in shown and sentence in report(rows) for sentence in sentences)
 
 
+def test_an_interrupted_request_is_compared_over_common_draws(guess, domains):
+    """The second draw, of the first system alone, is easier by more than systems differ."""
+    asked = TrialRequest(models=("guess",), mode="strict", epsilons=("2",), seeds=2)
+    rows = asked.experiment(domains, Local()).rows()
+    by = {False: 0.7, True: 0.8}  # constants are ahead in each draw
+    rows = [
+        replace(row, mae=by[row.model == "guess"] - 0.3 * row.seed, mae_rounded=None)
+        for row in rows
+    ]
+    first = [row for row in rows if row.seed == 0 or row.model == "guess"]
+    assert len(first) < len(rows)
+    assert behind(first) == behind(rows) != []
+    shown, alone = table(first), table([row for row in rows if row.seed == 0])
+    assert "mean over 1 draw of test users (of 2, the others are incomplete)" in shown.caption
+    assert shown.caption in report(first)
+    assert shown.lines == alone.lines
+    assert "mean over 2 draws of test users;" in table(rows).caption
+
+
 def test_systems_without_privacy_are_not_compared_with_constants(guess, domains):
     rows = TrialRequest(models=("guess",), mode="faithful").experiment(domains, Local()).rows()
     assert {row.mode for row in rows} == {"none", "faithful"}

@@ -9,6 +9,7 @@ from tacit.results.crossdomain.rows import (
     TrialRow,
     behind,
     claimed,
+    comparable,
     digits_of,
     listed,
     mean,
@@ -23,6 +24,7 @@ from tacit.results.guarantee_text import either
 def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:
     """Return the report as HTML: guarantees, figures along every varied axis, tables, and the
     provenance `run`, if known."""
+    every, rows = rows, comparable(rows)
     names = " and ".join(dict.fromkeys(f"{row.source} to {row.target}" for row in rows))
     return render(
         "crossdomain.html",
@@ -32,7 +34,7 @@ def report(rows: Sequence[TrialRow], run: Provenance | None = None) -> str:
         promises=promises([row for row in rows if row.claim_valid is not False]),
         failed=_failed([row for row in rows if row.claim_valid is False]),
         figures=report_figures(rows),
-        tables=tables(rows),
+        tables=tables(every),
         behind=behind(rows),
         method=_method(rows) if rows else None,
         run=run,

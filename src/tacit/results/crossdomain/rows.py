@@ -138,11 +138,24 @@ def mean(rows: Sequence[TrialRow], metric: str = "mae") -> float:
 
 def digits_of(rows: Sequence[TrialRow], metric: str = "mae") -> int:
     """Return the number of decimals of a metric's means, from its spread over draws."""
-    groups: dict[tuple[object, ...], list[float]] = {}
+    return decimals([measured(group, metric) for group in _groups(rows, SWEPT).values()])
+
+
+def comparable(rows: Sequence[TrialRow]) -> list[TrialRow]:
+    """Return the rows of the seeds that all systems have at all points, as an interrupted request
+    may not. All rows if there is no such seed."""
+    groups = _groups(rows, SWEPT).values()
+    seeds = {row.seed for row in rows}.intersection(*({row.seed for row in g} for g in groups))
+    return [row for row in rows if row.seed in seeds or not seeds]
+
+
+def _groups(rows: Sequence[TrialRow], axes: Sequence[str]) -> dict[Point, list[TrialRow]]:
+    """Return the rows of each system and claim at each point of `axes`."""
+    groups: dict[Point, list[TrialRow]] = {}
     for row in rows:
-        point = tuple(getattr(row, name) for name in SWEPT)
-        groups.setdefault((row.method, row.claim, *point), []).extend(measured([row], metric))
-    return decimals(groups.values())
+        point = tuple(getattr(row, name) for name in axes)
+        groups.setdefault((row.method, row.claim, *point), []).append(row)
+    return groups
 
 
 def varied(rows: Sequence[TrialRow]) -> list[str]:
@@ -151,10 +164,10 @@ def varied(rows: Sequence[TrialRow]) -> list[str]:
 
 
 def table(rows: Sequence[TrialRow]) -> Table:
-    """Return every system at every point of the sweep, means over seeds. Columns are only those
-    axes that vary."""
+    """Return every system at every point of the sweep, means over common seeds. Columns are only
+    those axes that vary."""
     heading = ("system", "epsilon", *varied(rows), "MAE", "rounded", "coverage")
-    lines = _lines(rated(rows), varied(rows), METRICS)
+    lines = _lines(rated(comparable(rows)), varied(rows), METRICS)
     return Table(_caption(rows, "mean absolute error"), heading, tuple(lines))
 
 
@@ -163,7 +176,7 @@ def list_table(rows: Sequence[TrialRow]) -> Table:
     mine = listed(rows)
     named = ("NDCG@20", "Recall@20", "MRR", "hit rate", "coverage", "popularity")
     heading = ("system", "epsilon", *varied(mine), *named)
-    lines = _lines(mine, varied(mine), LISTS)
+    lines = _lines(comparable(mine), varied(mine), LISTS)
     return Table(_caption(mine, "top-20 lists"), heading, tuple(lines))
 
 
@@ -187,10 +200,11 @@ def behind(rows: Sequence[TrialRow]) -> list[str]:
     A system is ahead if its mean, at the decimals of the table, is better than that of the best
     baseline of the same trials.
     """
+    common = comparable(rows)
     return [
         f"Not ahead of {baseline} in {what}: {'; '.join(systems)}."
         for metric, what, baseline, names in COMPARED
-        if (systems := _behind([row for row in rows if measured([row], metric)], metric, names))
+        if (systems := _behind([row for row in common if measured([row], metric)], metric, names))
     ]
 
 
@@ -231,12 +245,8 @@ def _at(names: Sequence[str], point: Point) -> list[str]:
 def _lines(
     rows: Sequence[TrialRow], swept: Sequence[str], metrics: Sequence[str]
 ) -> Iterator[tuple[str, ...]]:
-    kinds: dict[tuple[object, ...], list[TrialRow]] = {}
-    for row in rows:
-        point = tuple(getattr(row, name) for name in swept)
-        kinds.setdefault((row.method, row.claim, *point), []).append(row)
     digits = {metric: digits_of(rows, metric) for metric in metrics}
-    for kind, group in kinds.items():
+    for kind, group in _groups(rows, swept).items():
         figures = (_figure(mean(group, metric), digits[metric]) for metric in metrics)
         yield (*map(_cell, kind), *figures)
 
@@ -273,10 +283,11 @@ def _promise(rows: Sequence[TrialRow]) -> str:
 def _caption(rows: Sequence[TrialRow], what: str) -> str:
     if not rows:
         return "No trial finished."
-    first, seeds = rows[0], len({row.seed for row in rows})
-    over = "" if seeds == 1 else f", mean over {seeds} draws of test users"
+    every, seeds = (len({row.seed for row in some}) for some in (rows, comparable(rows)))
+    over = "" if every == 1 else f", mean over {seeds} draw{'s' * (seeds > 1)} of test users"
+    over += f" (of {every}, the others are incomplete)" if seeds < every else ""
     per = f"; {epsilon_per(rows)}" if any(row.epsilon is not None for row in rows) else ""
-    return f"{first.source} to {first.target}: {what}{over}{per}"
+    return f"{rows[0].source} to {rows[0].target}: {what}{over}{per}"
 
 
 def _figure(value: float, digits: int) -> str:
