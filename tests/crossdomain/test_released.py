@@ -355,6 +355,23 @@ def test_an_id_without_a_prefix_means_the_source(domains, forms):
         }  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["x-map-strict", "nx-map"])
+def test_ids_of_a_profile_named_as_a_domain_are_of_that_domain(domains, forms, name):
+    """The user's own films, with the ids of the file of films."""
+    frame = pl.DataFrame({"user": [1] * 20, "item": range(1, 21), "rating": [1, 5] * 10})
+    notices = []
+    films = from_frame(frame, scale="1:5:1", name="films")
+    assert (forms[name].indices(films) >= domains.bounds[1]).all()
+    best = forms[name].recommend(films, 100, notify=notices.append)
+    assert not {f"films/{item}" for item in range(1, 21)} & {item for item, _ in best}
+    assert notices == []
+    mine = from_frame(frame, scale="1:5:1", name="mine")
+    forms[name].recommend(mine, 5, notify=notices.append)
+    (notice,) = notices
+    assert notice.startswith("20 ids in mine are those of items of several domains (the first is '")
+    assert "write films/ before ids of the target" in notice
+
+
 def test_a_profile_on_another_scale_is_refused(forms):
     frame = pl.DataFrame({"user": [1], "item": ["7"], "rating": [0.5]})
     profile = from_frame(frame, scale="0.5:5:0.5", name="mine")

@@ -1,6 +1,6 @@
 """Domains: disjoint catalogues, such as films and books, with partly overlapping users."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -13,6 +13,9 @@ from tacit.privacy.guarantee import Part
 from tacit.ratings import Codes, Mask, Ratings
 from tacit.readers import as_ratings
 from tacit.vocabulary import Vocabulary
+
+PREFIX = "^[^/]*/"
+"""Pattern of the name that `Domains.join` writes before an id."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,20 +117,43 @@ class Domains:
         return f"{counts}; {np.count_nonzero(several):,} users rated items of several domains."
 
 
-def item_indices(items: Vocabulary, first: int, raw: pl.Series) -> Codes:
+def item_indices(items: Vocabulary, first: int, raw: pl.Series, name: str = "") -> Codes:
     """Return the index of each raw id in the items of joined domains, -1 for an unknown one.
 
     `items`: of the sources, then from the index `first` on of the target. Where `Domains.join`
-    prefixed all ids, an id without a prefix means the item of a source, if only one source has it.
+    prefixed all ids, an id without a prefix means the item of the domain `name`. If there is no
+    such domain, it means the item of a source, if only one source has it.
     """
     codes, names = items.codes(raw), items.ids.cast(pl.String)
     if not names.str.contains("/", literal=True).all():
         return codes
-    bare = names[:first].str.replace("^[^/]*/", "")
+    if names.str.starts_with(f"{name}/").any():
+        return np.where(codes >= 0, codes, items.codes(f"{name}/" + raw.cast(pl.String)))
+    bare = names[:first].str.replace(PREFIX, "")
     single = ~bare.is_duplicated()
     positions = Vocabulary(bare.filter(single)).codes(raw.cast(pl.String))
     sources = np.append(np.flatnonzero(single.to_numpy()), -1).astype(np.int32)[positions]
     return np.where(codes >= 0, codes, sources)
+
+
+def notify_ambiguity(
+    items: Vocabulary, first: int, profile: Ratings, notify: Callable[[str], None]
+) -> None:
+    """Call `notify` with a notice if ids of a profile are those of items of a source and of the
+    target. Arguments as of `item_indices`."""
+    raw = profile.item_ids.take(profile.items)
+    names = items.ids.cast(pl.String)
+    read = item_indices(items, first, raw, profile.name)
+    bare = (items.codes(raw) < 0) & (read >= 0) & (read < first)
+    same = raw.cast(pl.String).is_in(names[first:].str.replace(PREFIX, "").implode()).to_numpy()
+    if names.str.starts_with(f"{profile.name}/").any() or not (bare & same).any():
+        return
+    target = str(names[first]).split("/")[0]
+    notify(
+        f"{np.count_nonzero(bare & same)} ids in {profile.name} are those of items of several "
+        f"domains (the first is '{raw.filter(bare & same)[0]}'). They are read as items of a "
+        f"source; write {target}/ before ids of the target."
+    )
 
 
 def _joinable(parts: Sequence[Ratings]) -> None:

@@ -226,7 +226,7 @@ def from_map(
     notify_unknown(rated.to_list(), (fitted.indices(ratings) >= 0).tolist(), ratings.name)
     stated = "" if fitted.guarantee.epsilon is None else f" {STATED.capitalize()}."
     options.notice(fitted.guarantee.sentence + stated)
-    return fitted.recommend(ratings, n)
+    return fitted.recommend(ratings, n, notify=options.notice)
 
 
 def from_list(

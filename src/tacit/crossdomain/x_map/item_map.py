@@ -21,7 +21,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.crossdomain.domains import Domains, item_indices
+from tacit.crossdomain.domains import Domains, item_indices, notify_ambiguity
 from tacit.crossdomain.neighbours import POINT_BITS, TargetProfiles, age, means_of
 from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map import item_map_file
@@ -31,6 +31,7 @@ from tacit.crossdomain.x_map.x_map import FittedXMap, XMap
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError, whole
 from tacit.kernels.neighbourhood.predictions import Asked, Circle, Profiles, Shared, by_items
+from tacit.models.ranking import Notify, tell
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Mask, Ratings
 from tacit.scale import RatingScale
@@ -135,7 +136,7 @@ class ItemMap:
     def indices(self, profile: Ratings) -> Codes:
         """Return the index of the item of each rating, -1 for an unknown one."""
         raw = profile.item_ids.take(profile.items)
-        return item_indices(self.item_ids, self.first, raw)
+        return item_indices(self.item_ids, self.first, raw, profile.name)
 
     def predict(self, profile: Ratings) -> Doubles:
         """Predict one user's ratings of all target items, on the scale, shape (targets,).
@@ -156,13 +157,17 @@ class ItemMap:
         steps = by_items(requests, Shared(mine, self._circle)).value
         return float(self.scale.low) + float(self.scale.step) * steps
 
-    def recommend(self, profile: Ratings, n: int = 10) -> list[tuple[Any, float]]:
+    def recommend(
+        self, profile: Ratings, n: int = 10, *, notify: Notify = tell
+    ) -> list[tuple[Any, float]]:
         """Return the n best target items that a user has not rated, with predicted ratings, best
         first, ties by item.
 
         Predictions off the scale are ranked before they are clipped. Raises `RequestError` as
-        `predict` does, and for an n below 0.
+        `predict` does, and for an n below 0. `notify` is called with a notice about ids that items
+        of several domains have.
         """
+        notify_ambiguity(self.item_ids, self.first, profile, notify)
         scores = self._scores(profile)
         owned = np.isin(np.arange(len(scores)) + self.first, self.indices(profile))
         order = np.argsort(-scores, kind="stable")

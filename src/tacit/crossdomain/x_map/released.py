@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from tacit import models, registry
-from tacit.crossdomain.domains import Domains, item_indices
+from tacit.crossdomain.domains import Domains, item_indices, notify_ambiguity
 from tacit.crossdomain.x_map.item_map import ItemMap, check_release, everything
 from tacit.crossdomain.x_map.item_map_file import is_item_map
 from tacit.crossdomain.x_map.refit_file import (
@@ -35,6 +35,7 @@ from tacit.engines.engine import Engine, Local
 from tacit.errors import DataError, RequestError
 from tacit.errors import path as given_path
 from tacit.models import Fitted, FittedLists, item_model
+from tacit.models.ranking import Notify, tell
 from tacit.privacy.guarantee import PARTS, Guarantee
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Codes, Ratings
@@ -78,7 +79,9 @@ class ReleasedMap(Protocol):
         """Predict the ratings of all target items, on the scale, shape (targets,)."""
         ...
 
-    def recommend(self, profile: Ratings, n: int = 10) -> list[tuple[Any, float]]:
+    def recommend(
+        self, profile: Ratings, n: int = 10, *, notify: Notify = tell
+    ) -> list[tuple[Any, float]]:
         """Return the n best unrated target items, with predicted ratings."""
         ...
 
@@ -118,11 +121,15 @@ class FactorMap:
         """Index of the first target item."""
         return self.published.target.first if self.published.target else 0
 
+    @property
+    def item_ids(self) -> Vocabulary:
+        """Ids of the sources' items, then of the target's."""
+        return Vocabulary(pl.Series("id", map(str, self.published.items), pl.String))
+
     def indices(self, profile: Ratings) -> Codes:
         """Return the index of the item of each rating, -1 for an unknown one."""
-        ids = pl.Series("id", map(str, self.published.items), pl.String)
         raw = profile.item_ids.take(profile.items).cast(pl.String)
-        return item_indices(Vocabulary(ids), self.first, raw)
+        return item_indices(self.item_ids, self.first, raw, profile.name)
 
     def predict(self, profile: Ratings) -> Any:
         """Predict one user's ratings of all target items, on the scale, shape (targets,).
@@ -132,8 +139,14 @@ class FactorMap:
         mine = self._device(profile)
         return np.array([mine.predict(item) for item in self.published.items[self.first :]])
 
-    def recommend(self, profile: Ratings, n: int = 10) -> list[tuple[Any, float]]:
-        """Return the n best unrated target items, as on the user's device. Raises as `predict`."""
+    def recommend(
+        self, profile: Ratings, n: int = 10, *, notify: Notify = tell
+    ) -> list[tuple[Any, float]]:
+        """Return the n best unrated target items, as on the user's device. Raises as `predict`.
+
+        `notify` is called with a notice about ids that items of several domains have.
+        """
+        notify_ambiguity(self.item_ids, self.first, profile, notify)
         return self._device(profile).recommend(n)
 
     def save(self, path: Path | str) -> None:
