@@ -165,3 +165,26 @@ def test_popularity_alone_is_a_direction_or_none_and_either_will_do() -> None:
     assert fitted.presence is not None
     assert fitted.presence.item_features.shape[1] <= 3
     assert np.isfinite(fold_in(fitted, ratings).people).all()
+
+
+def spectrum_of(rated: NDArray[np.bool_]) -> Spectrum:
+    users, items = (part.astype(np.int32) for part in np.nonzero(rated))
+    return spectrum(public(cells(layout(users, items, *rated.shape)[0].users, rated.shape[1])), 5)
+
+
+@pytest.mark.parametrize("shape", [(1, 5), (5, 1), (1, 1), (2, 5), (5, 2), (4, 5)])
+def test_small_or_empty_tables_have_a_spectrum(shape: tuple[int, int]) -> None:
+    for rated in (np.zeros(shape, bool), np.ones(shape, bool)):
+        small = spectrum_of(rated)
+        assert small.people.shape == (shape[0], len(small.values))
+        assert small.items.shape == (shape[1], len(small.values))
+        assert len(small.values) <= rated.any() * (min(shape) > 1)
+
+
+def test_features_that_all_users_share_are_finite() -> None:
+    """Everybody rated everything, so that signal and noise are both 0."""
+    rated = layout(*np.indices((6, 6), np.int32).reshape(2, -1), 6, 6)[0]
+    matrix = public(cells(rated.users, 6))
+    features = presence(matrix, spectrum(matrix, 5)).supposed(matrix)
+    assert features.shape[1] > 1
+    assert np.isfinite(features).all()

@@ -40,6 +40,11 @@ def test_a_fraction_of_the_ids_is_queried(world):
     assert few.bound < found["3 ids of a title, all queried"].bound / 2
 
 
+def test_fewer_titles_than_rows_are_refused(world):
+    with pytest.raises(RequestError, match="titles must be at least 6, the number of rows"):
+        Aliases(titles=5).run(world("catalogue", "2"))
+
+
 def test_ids_that_are_all_queried_leak(world):
     """A planted fault: ids chosen after the key is known, so that a device answers all of them."""
 

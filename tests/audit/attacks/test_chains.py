@@ -179,3 +179,13 @@ def test_a_collector_that_stores_several_answers_of_a_device_leaks(world, plan):
 def test_other_settings_are_refused(attack, settings):
     with pytest.raises(RequestError, match=r"must be (at least 1|above 0 and at most 1), got"):
         attack(**settings)
+
+
+@pytest.mark.parametrize("shape", [(1, 9), (9, 1), (2, 9), (9, 2), (1, 1)])
+def test_tables_too_small_for_pools_have_no_error(shape):
+    rated = np.ones(shape, bool)
+    rated[0, 0] = min(shape) < 2
+    world = implicit(rated, "catalogue", "1")
+    assert set(pools(world)) == ({1} if min(shape) < 2 else {-1, 1})
+    for fewest in (1, 10):
+        PoolInference(fewest=fewest).run(world)

@@ -91,3 +91,7 @@ def test_no_target_and_no_share_are_refused():
         Poisoning(targets=0)
     with pytest.raises(RequestError, match=r"a share of 1\.5"):
         Poisoning(share=1.5)
+
+
+def test_without_an_item_of_enough_raters_there_is_no_attack(world):
+    assert Poisoning(worth=("reporters",), least=10**6).run(world) == []

@@ -7,7 +7,7 @@ experiment is repeated with screened reports (`tacit.models.evidence.screening`)
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
@@ -123,7 +123,10 @@ class Poisoning:
         """Yield the result of each attack, undefended and then screened."""
         users = drawn(world, self.most_people, np.random.default_rng(world.seed))
         real = replace(world, ratings=world.among(users).by_person())
-        pushes, sent = self._reports(real)
+        pushes = self._pushes(real)
+        if not pushes:  # no item has enough ratings
+            return
+        sent = self._reports(real, pushes)
         ends = np.cumsum([real.ratings.n_users, *(push.people.sum() for push in pushes)])
         for screened in (False, True):
             learner = replace(self.model, screened=screened)
@@ -133,13 +136,15 @@ class Poisoning:
                 pushed = _Seen.of(learner, sent.by(slice(*group), times), real.ratings)
                 yield _compared(push, screened, clean, pushed, real)
 
-    def _reports(self, world: World) -> tuple[list[Push], PoisonedReports]:
-        channel = choose_channel(epsilon=self.epsilon, scale=world.ratings.scale)[1]
+    def _pushes(self, world: World) -> list[Push]:
         popularity = np.bincount(world.ratings.items, minlength=world.ratings.n_items)
         every = [self._push(worth, popularity, world.ratings.n_users) for worth in self.worth]
-        pushes = [push for push in every if len(push.targets)]
+        return [push for push in every if len(push.targets)]
+
+    def _reports(self, world: World, pushes: Sequence[Push]) -> PoisonedReports:
+        channel = choose_channel(epsilon=self.epsilon, scale=world.ratings.scale)[1]
         targets = [np.repeat(push.targets, push.people) for push in pushes]
-        return pushes, poisoned_reports(world, channel, np.concatenate(targets), self.fillers)
+        return poisoned_reports(world, channel, np.concatenate(targets), self.fillers)
 
     def _push(self, worth: Worth, popularity: NDArray[np.intp], people: int) -> Push:
         order = np.argsort(popularity, kind="stable").astype(np.int32)

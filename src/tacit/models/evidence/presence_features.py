@@ -64,7 +64,9 @@ class Presence:
         counts = matrix.of_people
         features = self._features(counts, matrix.over_items(self.vectors))
         seen, noise = features[:, 1:], _noise(matrix, self.vectors)
-        features[:, 1:] = seen * (_signal(seen, noise) / (_signal(seen, noise) + noise))
+        signal = _signal(seen, noise)
+        total = signal + noise  # 0 for a feature that all users share
+        features[:, 1:] = seen * (signal / np.where(total > 0, total, 1))
         return features
 
     def with_means_of(self, values: Floats, matrix: PresenceMatrix) -> Self:

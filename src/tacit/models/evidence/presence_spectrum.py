@@ -102,13 +102,20 @@ def permuted_value(matrix: PresenceMatrix) -> float:
     dealt.sum_duplicates()
     dealt.data[:] = 1  # duplicates of an item within a user
     values = _leading(replace(matrix, reported=dealt), 2, ROUGHLY)[1]
-    return float(values.min())
+    return float(values.min(initial=np.inf))
 
 
 def _leading(matrix: PresenceMatrix, rank: int, near: float) -> tuple[Doubles, Doubles, Doubles]:
-    """Return the leading singular triplets (U, s, V') of B, in any order."""
-    even = np.ones(min(matrix.shape)) / np.sqrt(min(matrix.shape))
-    left, values, right = svds(matrix.normalized(), k=rank, v0=even, tol=near)
+    """Return the leading singular triplets (U, s, V') of B, in any order, none where B is 0."""
+    users, items = matrix.shape
+    if matrix.reported.nnz == 0 or min(users, items) < 2:
+        return np.empty((users, 0)), np.empty(0), np.empty((0, items))
+    operator, even = matrix.normalized(), np.full(min(users, items), min(users, items) ** -0.5)
+    if rank < min(users, items):
+        left, values, right = svds(operator, k=rank, v0=even, tol=near)
+    else:  # the iterative solver does not compute all of them
+        table = operator @ np.eye(items) if items <= users else (operator.H @ np.eye(users)).T
+        left, values, right = np.linalg.svd(table, full_matrices=False)
     return left, np.asarray(values, np.float64), right
 
 

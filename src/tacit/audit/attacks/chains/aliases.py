@@ -53,7 +53,8 @@ class Aliases:
     table. `queried`: average number of queried ids of 500, where not all are. `answers`: simulator
     of devices, replaced to test another kind.
 
-    Raises `RequestError` for a number below 1, and for more than 500 queried ids.
+    Raises `RequestError` for a number below 1, for more than 500 queried ids, and when run with
+    fewer titles than rows.
     """
 
     ids: tuple[int, ...] = (1, 3, 5, 11)
@@ -92,6 +93,11 @@ class Aliases:
 
     def _finding(self, world: World, channel: Channel, count: int, queried: int | None) -> Finding:
         kinds = len(channel.weights)
+        if self.titles < kinds:
+            raise RequestError(
+                f"titles must be at least {kinds}, the number of rows of the channel's table, got "
+                f"{self.titles}."
+            )
         titles = np.arange(self.titles) % kinds
         rows = np.repeat(titles, count).astype(np.int64)
         symbols = self.answers(channel, world.ratings.scale, rows, world.seed, queried)

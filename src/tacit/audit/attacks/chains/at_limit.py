@@ -179,6 +179,8 @@ class PoolInference:
         """Return the AUC of the preferred pool, of users whose preference is clearest."""
         side = pools(world)
         lean = preferences(world.rows > 0, side, self.fewest)
+        if np.isnan(lean).all():
+            return []
         clear = np.flatnonzero(np.abs(lean) >= np.nanmedian(np.abs(lean)))
         inside = lean[clear] > 0
         findings: list[Finding] = []
@@ -203,7 +205,8 @@ class PoolInference:
 def pools(world: World) -> Doubles:
     """Return 1 or -1 for each item: two groups of items that the same users rate, shape (items,).
 
-    A stand-in for genres: the signs of the second singular vector of presence.
+    A stand-in for genres: the signs of the second singular vector of presence. All 1 for one user
+    or one item.
     """
     ratings = world.ratings
     shape = (ratings.n_users, ratings.n_items)
@@ -211,8 +214,12 @@ def pools(world: World) -> Doubles:
     rated = csr_array((ones, (ratings.users, ratings.items)), shape=shape)
     people, items = (np.maximum(rated.sum(axis), 1.0) ** -0.5 for axis in (1, 0))
     scaled = diags_array(people) @ rated @ diags_array(items)
-    start = np.ones(min(shape))
-    _, values, right = svds(scaled, k=2, v0=start)
+    if min(shape) < 2:
+        return np.ones(ratings.n_items)
+    if min(shape) == 2:  # the iterative solver does not compute all of them
+        _, values, right = np.linalg.svd(scaled.toarray(), full_matrices=False)
+    else:
+        _, values, right = svds(scaled, k=2, v0=np.ones(min(shape)))
     return np.where(right[int(np.argmin(values))] >= 0, 1.0, -1.0)
 
 
