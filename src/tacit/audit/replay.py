@@ -57,27 +57,27 @@ class Recorder:
 
     def laplace(self, name: str, totals: Ints, *, sensitivity: int, epsilon: str) -> Ints:
         """Forward to `releases`. `epsilon`: nats, a decimal string."""
-        given = totals.copy()
+        copied = totals.copy()
         out = self.releases.laplace(name, totals, sensitivity=sensitivity, epsilon=epsilon)
-        return self._recorded(Look(name, "laplace", sensitivity, epsilon, given, out))
+        return self._recorded(Look(name, "laplace", sensitivity, epsilon, copied, out))
 
     def vectors(self, name: str, rows: Ints, *, sensitivity: int, epsilon: str) -> Ints:
         """Forward to `releases`. `epsilon`: nats, a decimal string."""
-        given = rows.copy()
+        copied = rows.copy()
         out = self.releases.vectors(name, rows, sensitivity=sensitivity, epsilon=epsilon)
-        return self._recorded(Look(name, "vectors", sensitivity, epsilon, given, out))
+        return self._recorded(Look(name, "vectors", sensitivity, epsilon, copied, out))
 
     def gaussian(self, name: str, totals: Ints, *, sensitivity: int, multiplier: str) -> Ints:
         """Forward to `releases`."""
-        given = totals.copy()
+        copied = totals.copy()
         out = self.releases.gaussian(name, totals, sensitivity=sensitivity, multiplier=multiplier)
-        return self._recorded(Look(name, "gaussian", sensitivity, multiplier, given, out))
+        return self._recorded(Look(name, "gaussian", sensitivity, multiplier, copied, out))
 
     def public(self, name: str, value: Value) -> Value:
         """Forward to `releases`."""
-        given = np.copy(np.asarray(value))
+        copied = np.copy(np.asarray(value))
         out = self.releases.public(name, value)
-        return self._recorded(Look(name, "public", 0, "0", given, deepcopy(out)))
+        return self._recorded(Look(name, "public", 0, "0", copied, deepcopy(out)))
 
     def _recorded(self, look: Look) -> Any:
         self.looks.append(look)

@@ -121,8 +121,8 @@ def item_indices(items: Vocabulary, first: int, raw: pl.Series, name: str = "") 
     """Return the index of each raw id in the items of joined domains, -1 for an unknown one.
 
     `items`: of the sources, then from the index `first` on of the target. Where `Domains.join`
-    prefixed all ids, an id without a prefix means the item of the domain `name`. If there is no
-    such domain, it means the item of a source, if only one source has it.
+    prefixed all ids, an id without a prefix means the item of the domain `name`. Without such
+    a domain, it means the item of a source, if only one source has it.
     """
     codes, names = items.codes(raw), items.ids.cast(pl.String)
     if not names.str.contains("/", literal=True).all():

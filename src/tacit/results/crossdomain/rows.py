@@ -143,7 +143,7 @@ def digits_of(rows: Sequence[TrialRow], metric: str = "mae") -> int:
 
 def comparable(rows: Sequence[TrialRow]) -> list[TrialRow]:
     """Return the rows of the seeds that all systems have at all points, as an interrupted request
-    may not. All rows if there is no such seed."""
+    may not. All rows without such a seed."""
     groups = _groups(rows, SWEPT).values()
     seeds = {row.seed for row in rows}.intersection(*({row.seed for row in g} for g in groups))
     return [row for row in rows if row.seed in seeds or not seeds]
