@@ -113,13 +113,32 @@ class TaskKey:
         return OpenedBatch(counts, repeated, invalid)
 
 
-def destroy(path: Path) -> None:
+def require_key(path: Path, public: bytes) -> None:
+    """Raise `RequestError` unless a file holds the private key of `public`, and nothing else.
+
+    An interrupted `destroy` may have left the file overwritten, which is accepted.
+    """
+    try:
+        is_key = path.read_bytes() == OVERWRITTEN or TaskKey.load(path).public == public
+    except DataError:
+        is_key = False
+    if not is_key:
+        raise RequestError(f"{path} is not the key of this task; nothing was destroyed.")
+
+
+def destroy(path: Path, public: bytes) -> None:
     """Overwrite and delete a key file: nothing that is sealed to the key can be opened any more.
 
-    Copies that the file system or a backup has made are not reached.
+    Copies that the file system or a backup has made are not reached. Raises `RequestError` for
+    another file than the key of `public`, which is not changed.
     """
+    require_key(path, public)  # a file that is destroyed by mistake cannot be restored
     with open(path, "r+b") as opened:
         opened.write(bytes(os.fstat(opened.fileno()).st_size))
         opened.flush()
         os.fsync(opened.fileno())
     path.unlink()
+
+
+OVERWRITTEN = bytes(2 * KEY_BYTES + 1)
+"""Content of a key file between its overwriting and its deletion."""

@@ -64,7 +64,7 @@ def count(
     from tacit.shuffler.batch_files import TOKENS
     from tacit.shuffler.decryption import open_batch
     from tacit.shuffler.session import ShufflerSession
-    from tacit.shuffler.task_key import TaskKey, destroy
+    from tacit.shuffler.task_key import destroy, require_key
     from tacit.whole_files import write_whole
     from tacit.wire.shuffled.task import loads
 
@@ -72,8 +72,8 @@ def count(
     with counting(engine, master, processes) as chosen:
         document = loads(task.read_bytes())
         counts = counts_of(document, output)
-        if counts is None:
-            TaskKey.load(key)
+        if counts is None or key.exists():
+            require_key(key, document.key)
         session, content, signed = None, batch, tokens
         if content is None:
             if token is None:
@@ -91,7 +91,7 @@ def count(
             counts = open_batch(content, document, key, chosen, tokens=signed)
             write_whole(output, counts.document)
     if key.exists():
-        destroy(key)
+        destroy(key, document.key)
     if session is not None:
         for each in (content, content.with_suffix(TOKENS)):
             each.unlink(missing_ok=True)
