@@ -2,11 +2,13 @@
 
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from secrets import token_hex
+
+from tacit.errors import RequestError
 
 ABANDONED = 86_400
 """Age in seconds of the last write, from which a partial file is one that a killed process left."""
@@ -43,6 +45,27 @@ def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
     """Write bytes to a file atomically and durably, as `whole` does."""
     with whole(path, private=private) as partial:
         partial.write_bytes(content)
+
+
+def require_distinct(outputs: Sequence[Path], inputs: Sequence[object]) -> None:
+    """Raise `RequestError` for an output that would replace an input or another output.
+
+    `inputs`: those that are not paths are ignored.
+    """
+    sources = {Path(source).resolve() for source in inputs if isinstance(source, str | Path)}
+    known = set[Path]()
+    for path in outputs:
+        target = path.resolve()
+        if target in sources:
+            raise RequestError(
+                f"{path} is an input and would be overwritten; choose another name for the result."
+            )
+        if target in known:
+            raise RequestError(
+                f"{path} is the name of two results, one of which would be overwritten; choose "
+                "another name for one of them."
+            )
+        known.add(target)
 
 
 def _delete_abandoned(path: Path) -> None:

@@ -2,15 +2,16 @@
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 
 from tacit.cli import plugins
 from tacit.errors import RequestError
+from tacit.whole_files import require_distinct
 
 if TYPE_CHECKING:
     from tacit.ratings import Ratings
@@ -246,6 +247,30 @@ def typed_options(context: typer.Context) -> dict[str, str]:
     }
 
 
+OUTPUTS = ("output", "report", "json", "figure", "figures")
+"""Parameters of commands that name what is written. Of type bool, `json` is none of them."""
+UPDATED = ("warm",)
+"""Parameters of inputs that the output may replace: a fit may start from the model it replaces."""
+STORE = ("", "-wal", "-shm", ".lock")
+"""Endings of the files of an SQLite store."""
+
+
+def check_outputs(parameters: Mapping[str, Any]) -> None:
+    """Raise `RequestError` if an output of a command is one of its inputs, or another output.
+
+    `parameters`: all parameters by name. Each file or folder that is not an output is an input.
+    """
+    outputs = [each for name in OUTPUTS if isinstance(each := parameters.get(name), Path)]
+    inputs: list[object] = []
+    for name, value in parameters.items():
+        if name not in (*OUTPUTS, *UPDATED):
+            inputs += cast(list[object], value) if isinstance(value, list) else [value]
+    paths: list[object] = [each for each in inputs if isinstance(each, Path)]
+    if (store := parameters.get("db")) is not None:
+        paths += [f"{store}{ending}" for ending in STORE]
+    require_distinct(outputs, paths)
+
+
 def typed() -> str:
     """Return the command line, quoted for a shell."""
     return shlex.join(["tacit", *sys.argv[1:]])
@@ -257,11 +282,12 @@ def notice(sentence: str) -> None:
 
 
 def interruptible(verb: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command: an unhandled interrupt prints a notice, with the folder of `--state` to
-    resume from, and exits with status 130."""
+    """Wrap a command: its outputs must not replace its inputs, and an unhandled interrupt prints a
+    notice, with the folder of `--state` to resume from, and exits with status 130."""
 
     @wraps(verb)
     def guarded(*arguments: Any, **named: Any) -> None:
+        check_outputs(named)
         try:
             verb(*arguments, **named)
         except KeyboardInterrupt:

@@ -11,7 +11,7 @@ import polars as pl
 
 from tacit.errors import DataError, RequestError
 from tacit.metrics.accuracy import Slice
-from tacit.whole_files import whole, write_whole
+from tacit.whole_files import require_distinct, whole, write_whole
 from tacit.wire.strict import brief
 
 
@@ -116,26 +116,25 @@ ROWS = (".parquet",)
 
 
 def writable(*paths: Path | None, read: Sequence[object] = (), beside: Sequence[str] = ()) -> None:
-    """Raise `RequestError` for an output that cannot be written, or that would replace an input.
+    """Raise `RequestError` for an output that cannot be written, or that would replace an input or
+    another output.
 
-    `read`: the inputs. Those that are not paths are ignored. `beside`: suffixes of files that are
-    written next to each of `paths`, and that must not replace a file that is not a result.
+    `paths`: all outputs of a call, None for one that is not written. `read`: the inputs. Those that
+    are not paths are ignored. `beside`: suffixes of files that are written next to the first of
+    `paths`, and that must not replace a file that is not a result.
     """
-    sources = {Path(source).resolve() for source in read if isinstance(source, str | Path)}
     for path in filter(None, paths):
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise RequestError(f"{path} cannot be written; name a file in an existing folder.")
-        for target in (path, *map(path.with_suffix, beside)):
-            if target.resolve() in sources:
-                raise RequestError(
-                    f"{target} is an input and would be overwritten; choose another name for the "
-                    "result."
-                )
-            if target != path and target.exists() and not _is_result(target):
-                raise RequestError(
-                    f"{target} is not a result and would be overwritten, as it is written next to "
-                    f"{path}; choose another name for the result."
-                )
+    main = paths[0]
+    others = [] if main is None else [main.with_suffix(each) for each in beside]
+    require_distinct([*filter(None, paths), *others], read)
+    for target in others:
+        if target.exists() and not _is_result(target):
+            raise RequestError(
+                f"{target} is not a result and would be overwritten, as it is written next to "
+                f"{main}; choose another name for the result."
+            )
 
 
 MARKS = {

@@ -114,7 +114,10 @@ def export(
     from tacit.collector.administration.deletion import pseudonym
     from tacit.collector.administration.stored_rows import export as exported
     from tacit.collector.storage.addresses import open_reader
+    from tacit.results.records import writable
+    from tacit.whole_files import write_whole
 
+    writable(output, read=(db,))
     person = pseudonym(code)
     with closing(open_reader(db)) as reader:
         tasks = exported(reader, person)
@@ -124,7 +127,7 @@ def export(
     if output is None:
         typer.echo(text)
     else:
-        output.write_text(text)
+        write_whole(output, text.encode(), private=True)
         options.notice(f"{output}: {sum(len(task['reports']) for task in tasks):,} reports")
 
 

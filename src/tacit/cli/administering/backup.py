@@ -31,7 +31,9 @@ def backup(
     """
     from tacit.collector.administration.backup import back_up
     from tacit.collector.storage.addresses import open_reader
+    from tacit.results.records import writable
 
+    writable(output, read=(db,))
     with closing(open_reader(db)) as reader:
         copied = back_up(reader, output)
     options.notice(f"{output}: {copied.reports:,} reports")
@@ -67,12 +69,14 @@ def restore(
     from tacit.collector.administration.backup import restore as restored
     from tacit.collector.administration.tombstones import read
     from tacit.collector.storage.addresses import open_reader, open_store
+    from tacit.whole_files import require_distinct
 
     if not tombstones and not without_tombstones:
         raise RequestError(
             "--tombstones is required: a file of tacit admin tombstones. Reports that were erased "
             "after the backup would return. Without such a file, pass --without-tombstones."
         )
+    require_distinct([Path(db)], (source, *(tombstones or ())))
     replayed = [read(path) for path in tombstones or ()]
     with closing(open_reader(str(source))) as reader, closing(open_store(db, sole=True)) as store:
         copied = restored(reader, store, replayed)
@@ -96,7 +100,9 @@ def tombstones(
     """
     from tacit.collector.administration.tombstones import record
     from tacit.collector.storage.addresses import open_reader
+    from tacit.results.records import writable
 
+    writable(output, read=(db,))
     with closing(open_reader(db)) as reader:
         count = record(output, reader, time.time())
     options.notice(f"{output}: {count:,} tombstones")

@@ -35,6 +35,7 @@ def extend_task(
     """Write the task that adds the items of a catalogue to an earlier task."""
     from tacit.readers import catalogue
     from tacit.results.records import writable
+    from tacit.whole_files import write_whole
     from tacit.wire.tasks.loading import loads
 
     writable(output, read=(items, extend, titles))
@@ -48,7 +49,7 @@ def extend_task(
     as_text = isinstance(parent.items[0], str)
     added = [str(each) if as_text else each for each in ids]
     task = parent.extended(added, named, open_from=_open_from(parent, open_after))
-    output.write_bytes(task.document)
+    write_whole(output, task.document)
     options.notice(
         f"{output}: {len(ids):,} new items, {len(task.items):,} in all. Address {task.address}"
     )

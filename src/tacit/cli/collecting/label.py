@@ -50,18 +50,21 @@ def label(
     """
     from tacit.results.records import writable
 
-    writable(output, read=(about,), beside=(".html", ".json"))
+    written = (".html", ".json")
+    others = tuple(each for each in written if each != output.suffix)
+    writable(output, read=(about,), beside=others)
     page = output.with_suffix(".html")
 
     from tacit.labels.document import dumps
     from tacit.labels.page import html
+    from tacit.whole_files import write_whole
 
     document = _label(about, delta)
-    page.write_text(html(document), "utf-8")
-    page.with_suffix(".json").write_text(dumps(document), "utf-8")
+    write_whole(page, html(document).encode())
+    write_whole(page.with_suffix(".json"), dumps(document).encode())
     stated = " Its guarantee is as stated by the provider." if document.kind == "model" else ""
-    written = f"{page} and {page.with_suffix('.json')}: the label of a {document.kind}."
-    options.notice(written + stated)
+    sentence = f"{page} and {page.with_suffix('.json')}: the label of a {document.kind}."
+    options.notice(sentence + stated)
 
 
 def _label(about: Path, delta: str | None) -> "Label":

@@ -103,9 +103,11 @@ def task(
     from tacit.readers import catalogue
     from tacit.results.records import writable
     from tacit.shuffler.task_key import TaskKey
+    from tacit.whole_files import write_whole
     from tacit.wire.origin import origin_of
 
-    writable(output, read=(items,))
+    signing_key = output.with_suffix(".pem")
+    writable(output, key, signing_key if signed else None, read=(items,))
     ids, stars = catalogue(items)["item"].to_list(), _stars(scale)
     plan = ShuffledPlan(
         messages=messages,
@@ -120,7 +122,7 @@ def task(
     pair = TaskKey.generate()
     title = name or ("Interactions" if stars is None else "Ratings")
     origins = Origins(provider=origin_of(provider), shuffler=origin_of(shuffler), name=title)
-    with _signing_key(output.with_suffix(".pem"), signed) as signer:
+    with _signing_key(signing_key, signed) as signer:
         document = item_task(
             plan,
             ids,
@@ -132,7 +134,7 @@ def task(
             scale=stars,
         )
         pair.save(key)
-        output.write_bytes(document.document)
+        write_whole(output, document.document)
     follows = "announces a task about pairs" if document.announced else "is the only one"
     size = document.round.messages + document.round.dummies
     options.notice(
@@ -209,11 +211,13 @@ def pairs(
     from tacit.results.records import writable
     from tacit.shuffler.task_key import TaskKey
     from tacit.training.shuffled.collected import pair_task
+    from tacit.whole_files import write_whole
 
-    writable(output, read=(counts,))
+    first, signing_key = load_counts(counts), output.with_suffix(".pem")
+    signed = first.task.signer is not None
+    writable(output, key, signing_key if signed else None, read=(counts,))
     pair, at = TaskKey.generate(), _seconds(closes)
-    first = load_counts(counts)
-    with _signing_key(output.with_suffix(".pem"), first.task.signer is not None) as signer:
+    with _signing_key(signing_key, signed) as signer:
         document = pair_task(
             first, key=pair.public, closes=at, most_dummies=most_dummies, signer=signer
         )
@@ -223,7 +227,7 @@ def pairs(
                 "model from the counts of items alone."
             )
         pair.save(key)
-        output.write_bytes(document.document)
+        write_whole(output, document.document)
     options.notice(
         f"{output}: pairs of {len(document.items):,} items, "
         f"{document.round.messages + document.round.dummies:,} messages per device. "

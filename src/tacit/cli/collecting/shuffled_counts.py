@@ -68,7 +68,9 @@ def count(
     from tacit.whole_files import write_whole
     from tacit.wire.shuffled.task import loads
 
-    writable(output, read=(task, key, batch, tokens))
+    downloaded = output.with_name(output.name + ".batch")
+    downloads = () if batch else (downloaded, downloaded.with_suffix(TOKENS))
+    writable(output, *downloads, read=(task, key, batch, tokens))
     with counting(engine, master, processes) as chosen:
         document = loads(task.read_bytes())
         counts = counts_of(document, output)
@@ -80,7 +82,7 @@ def count(
                 raise RequestError(
                     "--token is required to download the batch, or --batch to read it."
                 )
-            content = output.with_name(output.name + ".batch")
+            content = downloaded
             signed = content.with_suffix(TOKENS)
             session = ShufflerSession(document, token)
         if counts is None:

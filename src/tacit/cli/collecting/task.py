@@ -171,10 +171,11 @@ def task(
     plan, epsilon = _terms(plan, epsilon, preset)
     from tacit.results.records import writable
 
-    writable(output, read=(items, signing_key))
+    writable(output, read=(items, signing_key, titles))
 
     from tacit.collection import named_plans
     from tacit.scale import RatingScale
+    from tacit.whole_files import write_whole
     from tacit.wire.tasks.task import Task
 
     named_plans.check_channels([channel], plan)
@@ -203,7 +204,7 @@ def task(
         growth=growth(plan, len(ids), extendable, renew, epoch),
         provider_key=provider_key(signing_key),
     )
-    output.write_bytes(document.document)
+    write_whole(output, document.document)
     options.notice(
         f"{output}: {len(ids):,} items, plan {plan}{_limit_of(document)}. "
         f"Address {document.address}"

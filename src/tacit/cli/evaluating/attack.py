@@ -58,8 +58,7 @@ def attack(
     from tacit.results.records import ROWS, writable
 
     read = (data, catalogue, people)
-    writable(json, read=read, beside=ROWS)
-    writable(report, read=read)
+    writable(json, report, read=read, beside=ROWS)
 
     from tacit.audit.attacks import ATTACKS
     from tacit.cli.evaluating.execution import execute

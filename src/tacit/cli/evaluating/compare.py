@@ -141,8 +141,7 @@ def compare(
     from tacit.results.records import ROWS, writable
 
     read = (data, catalogue, people, items)
-    writable(json, read=read, beside=(*ROWS, experiment.SUFFIX))
-    writable(report, read=read)
+    writable(json, report, read=read, beside=(*ROWS, experiment.SUFFIX))
 
     from tacit.cli.engines import on_spark
     from tacit.cli.evaluating.execution import execute

@@ -139,8 +139,7 @@ def crossdomain(
     from tacit.scale import THERE
 
     read = (*data, *(catalogue or ()), people, titles)
-    writable(json, read=read, beside=ROWS)
-    writable(report, read=read)
+    writable(json, report, read=read, beside=ROWS)
     spark = options.spark_master(engine, master)
     scale = options.scale_of(scale, implicit)
     if user is not None and scale == THERE:

@@ -23,8 +23,7 @@ def demo(
     """
     from tacit.results.records import ROWS, writable
 
-    writable(report)
-    writable(json, beside=ROWS)
+    writable(json, report, beside=ROWS)
 
     from tacit.cli import options
     from tacit.cli.evaluating.execution import execute

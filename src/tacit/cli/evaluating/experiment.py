@@ -38,7 +38,8 @@ def again(context: typer.Context, path: Path) -> NoReturn:
     from tacit.experiments.comparison.experiment_file import read
     from tacit.results.records import ROWS, writable
 
-    writable(context.params["json"], read=(path,), beside=(*ROWS, SUFFIX))
+    outputs = (context.params["json"], context.params["report"])
+    writable(*outputs, read=(path,), beside=(*ROWS, SUFFIX))
     options, recorded = read(path)
     data = str(options.pop("data"))
     overrides = {name: str(context.params[name]) for name in WHERE if context.params[name]}

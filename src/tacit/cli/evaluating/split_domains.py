@@ -1,5 +1,6 @@
 """`tacit split-domains`: split one data set into two domains."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,7 +58,10 @@ def split_domains(
 
     from tacit.crossdomain.genres import SIDES, GenreSplit, Halves
     from tacit.readers import items as catalogue
+    from tacit.whole_files import require_distinct
 
+    targets = [output / f"{name}.parquet" for name in (*SIDES, "items")]
+    require_distinct(targets, (data, items, *_read_in(data, items, targets)))
     split = GenreSplit(catalogue(items or data, options.pairs(columns)))
     halves = Halves.of(options.load(data, format, scale, columns, rounding), split)
     output.mkdir(parents=True, exist_ok=True)
@@ -73,6 +77,15 @@ def split_domains(
             f"{gone:,} items without a genre were left out, together with their "
             f"{ratings:,} ratings."
         )
+
+
+def _read_in(data: Path, items: Path | None, targets: Sequence[Path]) -> list[Path]:
+    """Return the files named as one of `targets` that are read in the folder of the data."""
+    names = [each.name for each in targets] if data.is_dir() else []
+    if items is None:
+        names.append("items.parquet")
+    folder = data if data.is_dir() else data.parent
+    return [path for name in names if (path := folder / name).exists()]
 
 
 def _table(split: "GenreSplit") -> str:

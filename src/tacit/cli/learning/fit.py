@@ -31,7 +31,7 @@ from tacit.cli.learning.fit_map import (
 from tacit.cli.learning.publishing import measured_gain, publish_request
 from tacit.cli.learning.publishing import publish as publish_model
 from tacit.cli.learning.releases import ReleaseRequest, fit_release
-from tacit.cli.learning.warm import measured_fit, require_warm, save_start, warm_model
+from tacit.cli.learning.warm import measured_fit, require_warm, save_start, side_files, warm_model
 from tacit.cli.options import Columns, Format, Rounding, Scale
 from tacit.experiments.defaults import model_for, plan_for
 
@@ -218,7 +218,7 @@ def fit(
     from tacit.reports import Reports
     from tacit.results.records import writable
 
-    writable(output, read=(file, items_file, people, items, hide))
+    writable(output, *side_files(output), read=(file, items_file, people, items, hide, db))
     settings = settings_of(factors, items)
     check_names(model, mode, channel, plan, settings, changed)
     epsilon = None if epsilon is None else epsilon_text(epsilon)

@@ -72,7 +72,8 @@ def fit_map(request: MapRequest) -> None:
 
     epsilon = None if request.epsilon is None else epsilon_text(request.epsilon)
     name, settings = _checked(request, epsilon)
-    writable(request.output, read=(*request.data, *(request.catalogue or ()), request.people))
+    read = (*request.data, *(request.catalogue or ()), request.people, request.db)
+    writable(request.output, read=read)
     tasks = _tasks(request) if request.publish else []
     # A guarantee does not cover the numbers of users and ratings, so they are not printed.
     known = domains(

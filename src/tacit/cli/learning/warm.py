@@ -172,5 +172,10 @@ def measured_fit(
     return fitted
 
 
+def side_files(output: Path) -> list[Path]:
+    """Return the files that a fit may write next to the file of its model."""
+    return [_file_next_to(output, kind) for kind in (START, MEASURED)]
+
+
 def _file_next_to(path: Path, kind: str) -> Path:
     return path.with_name(f"{path.name}.{kind}")
