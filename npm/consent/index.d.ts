@@ -20,6 +20,8 @@ export interface ConsentElement extends HTMLElement {
   due: number | null;
   /** Limit of all reports together that the user set before, in nats. */
   lifetime: string | null;
+  /** Nano-epsilon that earlier reports have spent of it: `spent` of the client's ledger, by default 0n. */
+  spent: bigint;
 }
 
 /** Define the element, once. Importing this module has no effect. */

@@ -99,6 +99,12 @@ def test_properties_and_slots_of_a_framework_are_shown(blank: Page, early: bool)
     expect(blank.get_by_role("button", name="Agree and send 7 answers")).to_be_visible()
 
 
+def test_what_is_spent_is_not_offered_again(blank: Page) -> None:
+    blank.evaluate(SHOW, {"properties": {"lifetime": "20"}, "attributes": {"suggest": ""}})
+    blank.evaluate("document.querySelector('tacit-consent').spent = 20_000_000_000n")
+    expect(blank.locator("#enough")).to_contain_text("Enough for 0 answers")
+
+
 def test_a_collector_under_a_path_has_its_label_there(blank: Page) -> None:
     place = "https://films.example/tacit"
     address = blank.evaluate(SHOW, {"attributes": {"place": place}})

@@ -38,11 +38,14 @@ const task = await fetchTask(collector);
 const consent: ConsentElement = document.createElement("tacit-consent");
 consent.task = task;
 consent.due = await client.countDue(task);
+consent.spent = 1_000_000_000n;
 consent.addEventListener("tacit-accept", ({ detail }) => void client.accept(task, detail));
 const terms: Terms = { mostEpsilon: "1", lifetime: "50" };
 defineConsent();
 // @ts-expect-error: an epsilon is a decimal in a string
 consent.lifetime = 50;
+// @ts-expect-error: what is spent is in nano-epsilon
+consent.spent = "1";
 // @ts-expect-error: a task is not its address
 consent.task = task.address;
 // @ts-expect-error: terms have two limits

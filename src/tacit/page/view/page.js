@@ -187,10 +187,10 @@ class Page {
   }
 
   /** @param {Rows} rows @param {number} due answers */
-  #showConsent({ owner: [owner] }, due) {
+  #showConsent({ owner: [owner], ledger: [ledger] }, due) {
     this.#consent ??= this.#consentOf(owner ? nats(owner.limit) : null);
     fill("asked", this.#consent);
-    this.#consent.due = due;
+    Object.assign(this.#consent, { due, spent: ledger?.spent ?? 0n });
   }
 
   /** @param {string | null} lifetime limit that the user set for an earlier question */
@@ -203,7 +203,7 @@ class Page {
       },
       "tacit-decline": () => void acted(() => this.#decline()),
     });
-    return Object.assign(made, { task: this.task, due: 0, lifetime });
+    return Object.assign(made, { task: this.task, due: 0, lifetime, spent: 0n });
   }
 
   /** Leave the question out for the rest of this visit. */

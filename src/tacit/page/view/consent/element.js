@@ -6,7 +6,7 @@
  * effect, so a server can render the element, which is empty until `defineConsent` runs in a browser.
  */
 
-import { mustBeTask, whole } from "../../device/arguments.js";
+import { mustBe, mustBeTask, whole } from "../../device/arguments.js";
 import { make } from "../dom.js";
 import { TermsView } from "./terms.js";
 import { DIRECTION, LANGUAGE } from "../words/language.js";
@@ -14,13 +14,14 @@ import { DIRECTION, LANGUAGE } from "../words/language.js";
 /** @typedef {import("../../device/documents/task.js").Task} Task */
 /**
  * `task`: the task to agree to. `due`: the number of answers that are sent first. The element is empty
- * without one of them. `lifetime`: the limit that the user set before, in nats.
- * @typedef {HTMLElement & { task: Task | null, due: number | null,
- *   lifetime: string | null }} ConsentElement
+ * without one of them. `lifetime`: the limit that the user set before, in nats. `spent`: what earlier
+ * reports have spent of it, in nano-epsilon.
+ * @typedef {HTMLElement & { task: Task | null, due: number | null, lifetime: string | null,
+ *   spent: bigint }} ConsentElement
  */
 
 const NAME = "tacit-consent";
-const PROPERTIES = ["task", "due", "lifetime"];
+const PROPERTIES = ["task", "due", "lifetime", "spent"];
 
 /**
  * Define the element `<tacit-consent>`, once.
@@ -41,6 +42,7 @@ export function defineConsent() {
       #due = null;
       /** @type {string | null} */
       #lifetime = null;
+      #spent = 0n;
       /** @type {TermsView | null} */
       #terms = null;
 
@@ -73,6 +75,17 @@ export function defineConsent() {
         this.#render();
       }
 
+      get spent() {
+        return this.#spent;
+      }
+
+      set spent(spent) {
+        if (spent === this.#spent) return; // what the user has chosen remains
+        this.#spent = mustBe("bigint", spent, "an amount of nano-epsilon", "write it as in 0n");
+        this.#terms = null;
+        this.#render();
+      }
+
       connectedCallback() {
         // A framework may have set properties before the element was defined, which hide its own.
         for (const name of PROPERTIES) {
@@ -95,6 +108,7 @@ export function defineConsent() {
       #show(task) {
         const offer = {
           lifetime: this.#lifetime,
+          spent: this.#spent,
           suggests: this.hasAttribute("suggest"),
           place: this.getAttribute("place") ?? "",
         };

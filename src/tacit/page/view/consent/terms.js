@@ -2,24 +2,23 @@
 
 import { choicesView, middleOf } from "./choices.js";
 import { contractView } from "./contract.js";
-import { cellsOf } from "../../device/answering/due.js";
-import { affords, nano } from "../../device/answering/ledger.js";
+import { enough, modestLimit } from "./limit.js";
 import { make } from "../dom.js";
-import { sentence } from "../../device/errors.js";
 import * as words from "../words/contract.js";
 
 /** @typedef {import("../../device/documents/task.js").Task} Task */
 /** Decimals, in nats. @typedef {{ mostEpsilon: string, lifetime: string }} Terms */
 /**
- * `lifetime`: the limit that the user set for an earlier question, in nats, null if none. `suggests`:
- * whether a noise level and a limit are preselected. `place`: the collector's origin and path, empty
- * for the address of the page.
- * @typedef {{ readonly lifetime: string | null, readonly suggests: boolean,
+ * `lifetime`: the limit that the user set for an earlier question, in nats, null if none. `spent` of
+ * it so far, in nano-epsilon. `suggests`: whether a noise level and a limit are preselected. `place`:
+ * the collector's origin and path, empty for the address of the page.
+ * @typedef {{ readonly lifetime: string | null, readonly spent: bigint, readonly suggests: boolean,
  *   readonly place: string }} Offer
  */
 
 export class TermsView {
   #task;
+  #spent;
   #suggests;
   /** @type {string | null} */
   #epsilon = null;
@@ -40,8 +39,9 @@ export class TermsView {
    * @param {(terms: Terms) => void} accepted
    * @param {() => void} declined
    */
-  constructor(task, { lifetime, suggests, place }, accepted, declined) {
+  constructor(task, { lifetime, spent, suggests, place }, accepted, declined) {
     this.#task = task;
+    this.#spent = spent;
     this.#suggests = suggests;
     this.#touched = lifetime !== null;
     this.#limit.value = lifetime ?? "";
@@ -97,7 +97,8 @@ export class TermsView {
   #choose(epsilon) {
     this.#epsilon = epsilon;
     this.#meaning.textContent = words.epsilonInWords(epsilon, this.#task);
-    if (this.#suggests && !this.#touched) this.#limit.value = modestLimit(this.#task, epsilon);
+    if (this.#suggests && !this.#touched)
+      this.#limit.value = modestLimit(this.#task, epsilon, this.#spent);
     this.#explain(this.#touched);
   }
 
@@ -106,36 +107,6 @@ export class TermsView {
     this.#touched = touched;
     const [epsilon, lifetime] = [this.#epsilon, this.#limit.value];
     const isEmpty = epsilon === null || (lifetime === "" && !this.#suggests);
-    this.#enough.textContent = isEmpty ? "" : enough(this.#task, epsilon, lifetime);
-  }
-}
-
-/**
- * Return the suggested lifetime limit: 100 answers, two full reports, or all answers to a task that
- * is answered block by block.
- * @param {Task} task
- * @param {string} epsilon
- * @returns {string}
- */
-function modestLimit(task, epsilon) {
-  const reports = task.growth === null ? 2 : 1;
-  const answers = task.hidesPresence ? reports * cellsOf(task) : 100;
-  return String(Math.ceil(answers * Number(epsilon)));
-}
-
-/**
- * @param {Task} task
- * @param {string} epsilon
- * @param {string} lifetime as typed by the user
- */
-function enough(task, epsilon, lifetime) {
-  try {
-    const [cost, limit] = [nano(epsilon), nano(lifetime)];
-    if (cost === 0n) return words.FREE;
-    const cells = cellsOf(task);
-    const first = task.hidesPresence && !affords({ limit, spent: 0n }, BigInt(cells) * cost);
-    return words.enoughInWords(task, Number(limit / cost), first ? cells : null);
-  } catch (error) {
-    return sentence(error);
+    this.#enough.textContent = isEmpty ? "" : enough(this.#task, epsilon, lifetime, this.#spent);
   }
 }
