@@ -6,6 +6,7 @@ import typer
 
 from tacit.cli import options
 from tacit.cli.options import Columns, Data, Format, Rounding, Scale
+from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.planning.fleet import FleetOutcome
@@ -17,14 +18,15 @@ def simulate(
     devices: Annotated[
         int | None,
         typer.Option(
-            help="Number of devices. Users are assigned to devices in rotation. [one per user]"
+            min=1,
+            help="Number of devices. Users are assigned to devices in rotation. [one per user]",
         ),
     ] = None,
     test_share: Annotated[
         float | None,
         typer.Option(help="Share of the ratings to hold out. [none; 0.1 with --score]"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the split.")] = 0,
     score: Annotated[
         bool,
         typer.Option(
@@ -63,7 +65,7 @@ def simulate(
     Each user has a separate device with its own ledger. Item ids must match those of the
     collector's task. This machine sends exactly what the devices would send: reports with noise
     from the operating system. Every run creates new devices, so a second run reports for all users
-    again, under other pseudonyms.
+    again, under other pseudonyms. Exits with status 1 if devices had reports and none was stored.
 
     Examples:
 
@@ -96,6 +98,9 @@ def simulate(
     if tally.interrupted:
         options.notice(f"Interrupted after {tally.counts['devices']:,} of {count:,} devices.")
         raise typer.Exit(options.INTERRUPTED)
+    unsent = tally.counts["waiting"] + tally.counts["given up"]
+    if unsent and not tally.counts["stored"]:
+        raise RequestError(f"No report was stored: {unsent:,} are pending or were rejected.")
 
 
 def _print(tally: "FleetOutcome", entries: str) -> None:
