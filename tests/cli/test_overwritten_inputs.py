@@ -10,7 +10,7 @@ import typer.main
 from shuffled_tasks import item_task
 
 from tacit.cli import app
-from tacit.cli.options import OUTPUTS, UPDATED
+from tacit.cli.outputs import OUTPUTS, UPDATED
 from tacit.errors import RequestError
 from tacit.results.records import writable
 from tacit.shuffler.task_key import TaskKey

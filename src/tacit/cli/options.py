@@ -5,13 +5,13 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from tacit.cli import plugins
+from tacit.cli.outputs import check_outputs
 from tacit.errors import RequestError
-from tacit.whole_files import require_distinct
 
 if TYPE_CHECKING:
     from tacit.ratings import Ratings
@@ -247,28 +247,11 @@ def typed_options(context: typer.Context) -> dict[str, str]:
     }
 
 
-OUTPUTS = ("output", "report", "json", "figure", "figures")
-"""Parameters of commands that name what is written. Of type bool, `json` is none of them."""
-UPDATED = ("warm",)
-"""Parameters of inputs that the output may replace: a fit may start from the model it replaces."""
-STORE = ("", "-wal", "-shm", ".lock")
-"""Endings of the files of an SQLite store."""
-
-
-def check_outputs(parameters: Mapping[str, Any]) -> None:
-    """Raise `RequestError` if an output of a command is one of its inputs, or another output.
-
-    `parameters`: all parameters by name. Each file or folder that is not an output is an input.
-    """
-    outputs = [each for name in OUTPUTS if isinstance(each := parameters.get(name), Path)]
-    inputs: list[object] = []
-    for name, value in parameters.items():
-        if name not in (*OUTPUTS, *UPDATED):
-            inputs += cast(list[object], value) if isinstance(value, list) else [value]
-    paths: list[object] = [each for each in inputs if isinstance(each, Path)]
-    if (store := parameters.get("db")) is not None:
-        paths += [f"{store}{ending}" for ending in STORE]
-    require_distinct(outputs, paths)
+def refuse(given: Mapping[str, object], where: str) -> None:
+    """Raise `RequestError` for the first option with a value: it has no effect `where` it is."""
+    for option, value in given.items():
+        if value not in (None, [], ()):
+            raise RequestError(f"{option} has no effect {where}; leave it out.")
 
 
 def typed() -> str:

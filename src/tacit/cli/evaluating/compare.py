@@ -133,6 +133,9 @@ def compare(
             "--person-epsilon sets plan, cap and epsilon; leave out --cap, and --plan unless it is "
             "shuffled:M"
         )
+    if person_epsilon is not None and context.obj is None:  # an experiment file contains both
+        typed = epsilon if "epsilon" in options.typed_options(context) else None
+        options.refuse({"--epsilon": typed}, "with --person-epsilon")
     if person_epsilon is None and messages:
         raise typer.BadParameter(
             f"{plan} requires --person-epsilon, because its epsilon is per user"

@@ -135,6 +135,8 @@ def crossdomain(
         raise typer.BadParameter(
             "expected at least a source and a target", param_hint="SOURCE... TARGET"
         )
+    if user is None:
+        options.refuse({"--titles": titles}, "without --user")
     from tacit.results.records import ROWS, writable
     from tacit.scale import THERE
 

@@ -59,6 +59,7 @@ def show(
     public = RatingScale.parse(options.scale_of(scale, implicit) or "1:5:1")
     settings = {} if symbols is None else {"symbols": symbols}
     if name == "auto":
+        options.refuse({"--symbols": symbols}, "on auto, which selects a channel and its settings")
         name, channel = choose_channel(epsilon=epsilon, scale=public, missing=missing)
     else:
         channel = compile_channel(name, epsilon=epsilon, scale=public, missing=missing, **settings)

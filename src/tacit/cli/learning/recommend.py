@@ -88,6 +88,8 @@ def recommend(
         raise RequestError("Give either --user, or --all with --output.")
     if json and everybody:
         raise RequestError("--json applies to --user; with --all, --output is a table.")
+    if everybody:
+        options.refuse({"--profile": profile, "--source": source}, "with --all")
     from tacit.results.records import writable
 
     writable(output, read=(model, hide, titles))
