@@ -8,6 +8,7 @@
 Heavy modules are imported inside the commands, so that `tacit --help` starts fast.
 """
 
+import errno
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -109,9 +110,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except TacitError as error:
         _fail(str(error))
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None and error.errno not in UNWRITTEN:
             raise
-        _fail(f"{error.filename}: {error.strerror}.")
+        _fail(f"{error.filename or 'The output cannot be written'}: {error.strerror}.")
+
+
+UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of a write, which names no file: a full disk, a limit of size, a failed device."""
 
 
 def _fail(sentence: str) -> None:

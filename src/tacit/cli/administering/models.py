@@ -97,10 +97,9 @@ def hide(
 
     Example: tacit models hide hidden.csv --publish models
     """
-    from tacit.collector.storage.published_models import PublishedModels
     from tacit.readers import catalogue
 
-    hidden, folder = catalogue(items)["item"].to_list(), PublishedModels(publish)
+    hidden, folder = catalogue(items)["item"].to_list(), _published(publish)
     folder.hide(hidden)
     options.notice(f"{len(hidden):,} items are hidden in {len(folder.tasks())} published models.")
 

@@ -36,7 +36,8 @@ def plan(
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Seed of the synthetic users. The privacy noise is never seeded.")
+        int,
+        typer.Option(min=0, help="Seed of the synthetic users. The privacy noise is never seeded."),
     ] = 0,
     json: Annotated[
         Path | None, typer.Option(help="Write the result rows to this file (JSON).")
@@ -141,6 +142,7 @@ def _count(text: str, option: str) -> int:
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal("nan")
-    if not number.is_finite() or number != int(number) or not 0 < number < 10**12:
+    # The bound is checked first: `int` of 1e20000000 would take minutes.
+    if not number.is_finite() or not 0 < number < 10**12 or number != int(number):
         raise RequestError(f"{option} must be an integer of at least 1, as in 1e6, got {text}.")
     return int(number)

@@ -41,6 +41,8 @@ def export(
 
     if to not in ENDINGS:
         raise RequestError(f"--to must be one of {', '.join(ENDINGS)}, got {to}.")
+    if model.is_dir():
+        raise RequestError(f"{model} is a folder; name the file of a model.")
     target = output or model.with_name(model.name + ENDINGS[to])
     writable(target, read=(model,))
     write_whole(target, _content(model, to))

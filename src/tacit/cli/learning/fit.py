@@ -136,7 +136,7 @@ def fit(
     ] = None,
     mode: Annotated[str, typer.Option(help="Trainer mode: strict or faithful.")] = "strict",
     delta: Annotated[float, typer.Option(help="Delta of a trainer that requires one.")] = 1e-6,
-    seed: Annotated[int, typer.Option(help="Seed of the model's initialization.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the model's initialization.")] = 0,
     format: Format = None,
     scale: Scale = None,
     implicit: options.Implicit = False,

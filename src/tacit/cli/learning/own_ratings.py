@@ -91,6 +91,8 @@ def _require_columns(path: Path, header: list[str], scale: str) -> None:
 
 
 def _header(path: Path) -> list[str]:
+    from tacit.readers.text import split
+
     try:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             first = file.readline().strip()
@@ -100,4 +102,4 @@ def _header(path: Path) -> list[str]:
         ) from error
     if "\r" in first:
         raise DataError(f"{path}, line 1: lines end in CR only; save the file with LF or CRLF.")
-    return first.split(",")
+    return split(first, ",")
