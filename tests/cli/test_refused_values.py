@@ -1,4 +1,4 @@
-"""Values that ended in a traceback, in a hang, or in a folder that nobody named."""
+"""Values that ended in a traceback, in a hang, or in another value than was typed."""
 
 import errno
 
@@ -80,3 +80,11 @@ def test_the_header_of_a_profile_may_be_quoted(run, tmp_path, data):
     lists = [run("recommend", model, "--user", "c", "--profile", each) for each in (plain, quoted)]
     assert lists[0][0] == 0
     assert lists[0][:2] == lists[1][:2]
+
+
+def test_a_delta_is_printed_as_it_was_typed(run, tmp_path):
+    rows = [f"{user},{item},{1 + (user + item) % 5}" for user in range(9) for item in range(5)]
+    (tmp_path / "data.csv").write_text("\n".join(["user,item,rating", *rows]))
+    terms = ("--scale", "1:5:1", "--model", "dpals", "--epsilon", 1, "--delta", "1.4999999e-6")
+    status, _, notice = run("fit", tmp_path / "data.csv", *terms, "-o", tmp_path / "model")
+    assert (status, "delta = 1.4999999e-06" in notice) == (0, True), notice

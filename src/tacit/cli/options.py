@@ -247,9 +247,9 @@ def typed_options(context: typer.Context) -> dict[str, str]:
     }
 
 
-def refuse(given: Mapping[str, object], where: str) -> None:
+def refuse(options: Mapping[str, object], where: str) -> None:
     """Raise `RequestError` for the first option with a value: it has no effect `where` it is."""
-    for option, value in given.items():
+    for option, value in options.items():
         if value not in (None, [], ()):
             raise RequestError(f"{option} has no effect {where}; leave it out.")
 

@@ -10,6 +10,7 @@ from tacit.crossdomain.x_map.item_map_file import is_item_map
 from tacit.labels.label import Label, Terms
 from tacit.models import load
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.privacy.ledger import delta_text
 from tacit.results.comparison.row import ResultRow, read_rows
 from tacit.results.guarantee_text import claims, plugged
 from tacit.wire import item_model, list_model
@@ -51,7 +52,7 @@ def _promises(claim: Guarantee, rows: Sequence[ResultRow]) -> Iterator[Guarantee
     people = {(row.user_epsilon, 0.0) for row in rows}
     people |= {(row.tight_epsilon, row.delta) for row in rows}
     for epsilon, delta in sorted((e, d) for e, d in people if e is not None):
-        yield replace(claim, epsilon=f"{epsilon:g}", delta=f"{delta:g}", unit="user")
+        yield replace(claim, epsilon=f"{epsilon:g}", delta=delta_text(delta), unit="user")
 
 
 def _methods(rows: Sequence[ResultRow]) -> str:

@@ -46,6 +46,15 @@ def epsilon_text(epsilon: object) -> str:
     return text
 
 
+def delta_text(delta: float) -> str:
+    """Return a delta as the shortest number that parses to it: never rounded.
+
+    >>> delta_text(1e-6), delta_text(1.4999999e-6), delta_text(0.0)
+    ('1e-06', '1.4999999e-06', '0')
+    """
+    return repr(float(delta)).removesuffix(".0")
+
+
 def _decimal(epsilon: object) -> str:
     if isinstance(epsilon, Decimal):
         return shortest(epsilon) if epsilon.is_finite() else str(epsilon)

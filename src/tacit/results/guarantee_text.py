@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tacit.privacy.guarantee import NO_PRIVACY, Guarantee
+from tacit.privacy.ledger import delta_text
 from tacit.reporting.page import FailedClaim
 from tacit.results.comparison.row import ResultRow
 from tacit.training import TRAININGS
@@ -72,7 +73,7 @@ def _claim(rows: Sequence[ResultRow]) -> Guarantee:
     delta = 0.0 if row.tight_epsilon is not None else row.delta
     return Guarantee(
         epsilon=either(list(epsilons)),
-        delta=f"{delta:g}",
+        delta=delta_text(delta),
         unit=row.unit,
         trust=row.trust,
         empty=either([f"{each:g}" for each in empty.values()]) if empty else None,

@@ -153,6 +153,7 @@ def crossdomain(
     from tacit.engines.engine import Local
     from tacit.experiments.comparison.request import epsilon_texts
     from tacit.experiments.crossdomain.trials import TrialRequest
+    from tacit.privacy.ledger import delta_text
     from tacit.registry import assignments
     from tacit.reporting.page import Provenance
 
@@ -167,7 +168,7 @@ def crossdomain(
         models=models,
         epsilons=epsilon_texts(epsilon),
         neighbour_epsilons=epsilon_texts(neighbour_epsilon) if neighbour_epsilon else None,
-        delta=f"{delta:g}",
+        delta=delta_text(delta),
         mode=mode,
         test_share=test_share,
         overlaps=options.numbers(overlap, float, "--overlap 0.2,0.5,1"),

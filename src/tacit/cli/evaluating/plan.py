@@ -60,6 +60,7 @@ def plan(
     writable(json, beside=ROWS)
 
     from tacit.planning.population import Population
+    from tacit.privacy.ledger import delta_text
     from tacit.scale import RatingScale
 
     population = Population(
@@ -68,7 +69,7 @@ def plan(
         ratings_each=_count(ratings_each, "--ratings-each"),
         scale=RatingScale.parse(scale or "1:5:1"),
     )
-    spread = None if delta is None else f"{delta:g}"
+    spread = None if delta is None else delta_text(delta)
     if plan_name is None:
         _plan_ratings(population, person_epsilon, spread or "1e-06", seed, json)
     else:

@@ -213,7 +213,7 @@ def fit(
     from tacit.learners import with_exposure
     from tacit.learners.learner import learner
     from tacit.learners.settings import parsed_settings, require_options
-    from tacit.privacy.ledger import epsilon_text
+    from tacit.privacy.ledger import delta_text, epsilon_text
     from tacit.progress import share
     from tacit.reports import Reports
     from tacit.results.records import writable
@@ -243,7 +243,12 @@ def fit(
     with learning(model, engine, master, state) as there, share("fitting") as advance:
         if trained:
             fitted = chosen.fit(
-                source, rng=seed, epsilon=epsilon, delta=f"{delta:g}", advance=advance, **settings
+                source,
+                rng=seed,
+                epsilon=epsilon,
+                delta=delta_text(delta),
+                advance=advance,
+                **settings,
             )
         else:
             promised, source = _sent(source, plan, channel, epsilon)

@@ -67,7 +67,7 @@ def fit_map(request: MapRequest) -> None:
     """Fit a map, save it, and publish it if requested. Prints the guarantee of the saved file."""
     from tacit.cli.engines import on_spark
     from tacit.crossdomain.x_map import released
-    from tacit.privacy.ledger import epsilon_text
+    from tacit.privacy.ledger import delta_text, epsilon_text
     from tacit.results.records import writable
 
     epsilon = None if request.epsilon is None else epsilon_text(request.epsilon)
@@ -83,7 +83,7 @@ def fit_map(request: MapRequest) -> None:
     names = {task.address: _source_names(task, known) for task in tasks}
     with on_spark(request.spark) as engine:
         fitted = released.fit_map(
-            name, known, epsilon=epsilon, delta=f"{request.delta:g}", engine=engine,
+            name, known, epsilon=epsilon, delta=delta_text(request.delta), engine=engine,
             state=request.state, **settings,
         )  # fmt: skip
     fitted.save(request.output)

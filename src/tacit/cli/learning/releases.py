@@ -60,7 +60,7 @@ def fit_release(request: ReleaseRequest, typed: Mapping[str, str]) -> None:
 def _checked(request: ReleaseRequest, typed: Mapping[str, str]) -> "tuple[Path, Path, SeriesTerms]":
     """Return the ratings file, the folder and the terms, before data are read."""
     from tacit import registry
-    from tacit.privacy.ledger import epsilon_text
+    from tacit.privacy.ledger import delta_text, epsilon_text
     from tacit.training.continual.prefix_sums import PrefixSums
     from tacit.training.continual.release import MODELS
     from tacit.training.continual.state_file import SeriesTerms
@@ -76,4 +76,8 @@ def _checked(request: ReleaseRequest, typed: Mapping[str, str]) -> "tuple[Path, 
         )
     registry.named(MODELS, model, "--model of --releases")
     releases = PrefixSums(request.releases).releases
-    return data, state, SeriesTerms(model, epsilon_text(epsilon), f"{request.delta:g}", releases)
+    return (
+        data,
+        state,
+        SeriesTerms(model, epsilon_text(epsilon), delta_text(request.delta), releases),
+    )

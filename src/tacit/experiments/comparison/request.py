@@ -25,7 +25,7 @@ from tacit.learners.learner import plugged
 from tacit.learners.settings import parsed_settings
 from tacit.metrics.split import SplitProtocol
 from tacit.models.evidence.item_features import checked_table
-from tacit.privacy.ledger import epsilon_text
+from tacit.privacy.ledger import delta_text, epsilon_text
 from tacit.ratings import Ratings
 from tacit.results.comparison.row import BASELINES
 
@@ -187,6 +187,6 @@ def _text(what: str, value: object) -> str:
 def _delta(value: object) -> str:
     """Format a delta as in result rows. Raises `RequestError` unless it is a number."""
     try:
-        return f"{float(value):g}"  # pyright: ignore[reportArgumentType]
+        return delta_text(float(value))  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):
         raise RequestError(f"delta must be a number such as 1e-6, got {shown(value)}.") from None
