@@ -93,6 +93,8 @@ def test_a_person_from_the_first_visit_to_the_last(page: Page, provider, asked) 
     expect(page.locator("#catalogue input:checked")).to_have_count(0)
     expect(page.locator("#reports")).to_be_hidden()
     rate(page, 1)
+    expect(page.get_by_label("Your lifetime limit")).to_have_value("62")  # 12 and 100 times 0.5
+    expect(page.locator("#send")).to_contain_text("Enough for 100 answers.")
     agree(page, limit="12.5")
     expect(page.locator("#status")).to_contain_text("1 rating not answered")
     expect(page.locator("#asked")).to_contain_text("12 of 12.5 spent")
