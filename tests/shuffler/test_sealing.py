@@ -79,7 +79,7 @@ def test_a_key_file_is_private_written_once_and_destroyed(key, tmp_path):
         TaskKey.generate().save(path)
     linked = tmp_path / "linked"
     linked.hardlink_to(path)
-    destroy(path)
+    destroy(path, key.public)
     assert not path.exists()
     assert set(linked.read_bytes()) == {0}
 
