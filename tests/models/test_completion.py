@@ -223,7 +223,7 @@ def test_lambda_is_chosen_where_held_out_reports_are_met_best(ratings: Ratings) 
     ("settings", "said"),
     [
         ({"rho": 0.0}, "rho must be above 0, got 0.0"),
-        ({"shrinkage": -2.0}, "shrinkage must be above 0, got -2.0"),
+        ({"shrinkage": 0.0}, "shrinkage must be above 0, got 0.0"),
         ({"rank": 0}, "rank must be above 0, got 0"),
         ({"rho": 3.0, "shrinkage": 2.0}, "got rho 3.0 and shrinkage 2.0"),
         ({"rho": 3.0, "rank": 2}, "No matrix of rank 2 is within rho 3.0"),
