@@ -115,12 +115,13 @@ def ndcg(trainer, own, test, copies: int, epsilon: str) -> float:
 
 
 def test_lists_from_pairs_are_better_than_popular_items():
-    """60,000 devices at epsilon 2 per user. Over nine seeds the ratio is 1.08 to 1.18."""
-    data = synthetic(n_users=600, n_items=300, n_ratings=15_000, scale="there", rng=1)
+    """60,000 devices at epsilon 2 per user. Of ten data sets the ratio is 1.11 to 1.17 (deviation
+    .0185), mostly by the held-out interactions."""
+    data = synthetic(n_users=1_500, n_items=300, n_ratings=60_000, scale="there", rng=1)
     held_out = np.random.default_rng(0).random(len(data)) < 0.2
     own, test = data.where(~held_out), data.where(held_out)
-    pairs = ndcg(ShuffledEase(), own, test, 100, "2")
-    popular = ndcg(ShuffledPopularity(), own, test, 100, "2")
+    pairs = ndcg(ShuffledEase(), own, test, 40, "2")
+    popular = ndcg(ShuffledPopularity(), own, test, 40, "2")
     assert pairs > 1.04 * popular
 
 
