@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -119,16 +120,17 @@ def test_lists_contain_unrated_target_items_by_falling_rating(domains, forms):
             assert fitted.recommend(mine, 3) == best[:3]
 
 
-def test_predictions_off_the_scale_are_ranked_before_they_are_clipped(forms):
+def test_predictions_off_the_scale_are_ranked_before_they_are_clipped(domains, forms):
     """The means of two items are moved apart, beyond the highest rating."""
     fitted = forms["nx-map"]
     means = np.full(len(fitted.means), 2.0)
     means[[30, 5]] = 3.9, 3.95
     high = replace(fitted, means=means, similarities=np.zeros_like(fitted.similarities))
     raised = replace(high, scale=fitted.scale.parse("1:4:1"))
-    frame = pl.DataFrame({"user": [1], "item": ["books/1"], "rating": [4]})
+    ids, first = domains.ratings.item_ids.ids, domains.bounds[1]
+    frame = pl.DataFrame({"user": [1], "item": [ids[0]], "rating": [4]})
     profile = from_frame(frame, scale="1:4:1", name="mine")
-    names = [f"films/{film}" for film in (6, 31)]
+    names = [ids[first + film] for film in (5, 30)]
     assert raised.recommend(profile, 2) == [(name, 4.0) for name in names]
 
 
@@ -358,12 +360,17 @@ def test_an_id_without_a_prefix_means_the_source(domains, forms):
 @pytest.mark.parametrize("name", ["x-map-strict", "nx-map"])
 def test_ids_of_a_profile_named_as_a_domain_are_of_that_domain(domains, forms, name):
     """The user's own films, with the ids of the file of films."""
-    frame = pl.DataFrame({"user": [1] * 20, "item": range(1, 21), "rating": [1, 5] * 10})
+    books, films = (
+        {id.split("/")[1] for id in domains.ratings.item_ids.ids[slice(*bounds)]}
+        for bounds in pairwise(domains.bounds)
+    )
+    both = sorted(books & films)[:20]
+    frame = pl.DataFrame({"user": [1] * 20, "item": both, "rating": [1, 5] * 10})
     notices = []
     films = from_frame(frame, scale="1:5:1", name="films")
     assert (forms[name].indices(films) >= domains.bounds[1]).all()
     best = forms[name].recommend(films, 100, notify=notices.append)
-    assert not {f"films/{item}" for item in range(1, 21)} & {item for item, _ in best}
+    assert not {f"films/{item}" for item in both} & {item for item, _ in best}
     assert notices == []
     mine = from_frame(frame, scale="1:5:1", name="mine")
     forms[name].recommend(mine, 5, notify=notices.append)

@@ -58,12 +58,12 @@ def test_scores_that_are_not_bounded_are_found(domains, monkeypatch):
         contributions, "whole", lambda amounts, *rest: np.rint(9e5 * amounts).astype(np.int32)
     )
     trained = released(DPALS(factors=0))
-    found = " ".join(
+    found = (
         sentence
-        for seed in range(2)
+        for seed in range(30)  # a third of them change ratings of both domains
         for sentence in replay(trained, domains, neighbour(domains, seed), SecretReleases())
     )
-    assert "cuts: its input changed by" in found
+    assert any("cuts: its input changed by" in sentence for sentence in found)
 
 
 def test_the_table_counts_target_ratings_by_scores_of_source_ratings_alone(domains):
