@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 
@@ -66,7 +67,7 @@ def test_compare_prints_tables_and_writes_what_it_is_told(run, data, tmp_path):
     assert {row["dataset"] for row in rows} == {"made"}
     assert [row["channel"] for row in rows].count("identity") == 2 * 2 * 4
     assert pl.read_parquet(tmp_path / "out.parquet").height == len(rows)
-    assert "channel   model       where       0.5      1  no privacy" in printed
+    assert re.search(r"^channel +model +where +0\.5 +1 +no privacy$", printed, re.MULTILINE)
     assert "Epsilon = 0.5 or 1 per value, trusting nobody" in printed
     assert printed.splitlines()[-1].startswith("No privacy:")
     assert "Reports of one device" in page.read_text()
