@@ -4,6 +4,8 @@ import dataclasses
 import json
 import math
 
+import numpy as np
+import polars as pl
 import pytest
 
 from tacit.experiments.comparison.compare import experiment
@@ -11,6 +13,7 @@ from tacit.experiments.comparison.measurement import with_baseline_columns
 from tacit.experiments.experiment import Journal
 from tacit.metrics.accuracy import Slice
 from tacit.metrics.split import SplitProtocol
+from tacit.readers import from_frame
 from tacit.results.comparison.row import ResultRow
 
 
@@ -72,6 +75,14 @@ def test_a_slice_costs_what_it_is_above_the_same_slice_without_privacy(make_row)
     ]
     assert found == [[0.25, 0.25, None], [0, 0, 0], [None]]
     assert with_baseline_columns([make_row()])[0].slices is None
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    """Users who rate all items alike, so that their devices predict better than the mean."""
+    users, items = np.divmod(np.arange(60 * 25), 25)
+    frame = pl.DataFrame({"user": users, "item": items, "rating": 1 + (users + (items < 2)) % 5})
+    return from_frame(frame, scale="1:5:1", name="made")
 
 
 @pytest.fixture

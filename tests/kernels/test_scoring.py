@@ -43,7 +43,7 @@ def conditional(design: np.ndarray, **given: Any) -> Conditional:
 def test_on_a_parabola_the_step_lands_on_the_ridge_solution() -> None:
     # Score w (z - theta) with information w is a Gaussian likelihood: then the step is exact.
     rng, w, z = np.random.default_rng(0), 0.7, 1.3
-    grid = np.linspace(-8, 8, 481, dtype=np.float32)
+    grid = np.linspace(-16, 16, 481, dtype=np.float32)
     table = np.stack([w * (z - grid), -w * (z - grid) ** 2 / 2], axis=1)[None].astype(np.float32)
     root = np.full((1, 481), np.sqrt(w), np.float32)
     readings = Readings(table, root, grid[0], 1 / (grid[1] - grid[0]), 1)
