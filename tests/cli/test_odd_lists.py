@@ -109,7 +109,8 @@ def test_somebody_with_everything_has_nothing_left_to_be_shown(run, write):
 def test_users_without_a_training_row_are_left_out_of_every_row_and_counted(run, write):
     """One of 31 users has test rows alone: every figure of lists is that of the others."""
     kept = [(*row, int(k % 9 == 0)) for k, row in enumerate(HAD)]
-    given = ("--scale", "there", "--model", "ease,graph-filter", "--split", "column:test")
+    # Without noise `graph-filter` chooses nothing by held-out users, who are others with 31 users.
+    given = ("--scale", "there", "--model", "graph-filter", "--split", "column:test")
     figures = []
     for cold in ([], [(77, item, 1) for item in (3, 9)]):
         rows, _ = compared(run, write([*kept, *cold], "user,item,test"), *given)
@@ -120,7 +121,7 @@ def test_users_without_a_training_row_are_left_out_of_every_row_and_counted(run,
     # hit reduces it by a thirtieth.
     for with_cold, without in zip(*figures, strict=True):
         assert with_cold == pytest.approx(without, abs=0.006)
-    assert len(figures[0]) == 6
+    assert len(figures[0]) == 4
     status, printed, _ = run("compare", "odd.csv", *given, "--epsilon", 2)
     left_out = "Top-N metrics exclude 1 user with a test rating"
     assert (status, left_out in printed) == (0, True)

@@ -99,8 +99,10 @@ def test_a_neighbour_moves_all_releases_by_at_most_their_sensitivity(model, seed
         model, rows, replaced(rows, history(100 + seed), 0), tmp_path
     )
     assert set(distances) >= {"counts"} | ({"pairs"} if model == "dp-ease" else set())
-    # Of 100 seeds, the least distance is .43 for pairs and .68 for counts.
-    assert all(0 < distance <= 1 for distance in distances.values()), distances
+    # Of 100 seeds, the least distance is .43 for pairs and .68 for counts. Two users may have the
+    # same mean level.
+    assert all(distance <= 1 for distance in distances.values()), distances
+    assert min(distances[name] for name in {"counts", "pairs"} & set(distances)) > 0
     # Nothing but the noisy totals reaches the outputs.
     assert all(np.array_equal(one, other) for one, other in zip(first, second, strict=True))
 

@@ -24,10 +24,10 @@ def tastes(users, groups, items, within, across, rng):
 
 @pytest.mark.parametrize(
     ("data", "epsilon", "regression", "least"),
-    [((2000, 4, 40, 0.5, 0.1), "1", True, 0.001), ((1500, 2, 30, 0.25, 0.02), "3", False, 0.008)],
+    [((2000, 4, 40, 0.5, 0.1), "1", True, 0.001), ((1500, 2, 30, 0.25, 0.02), "3", False, 0.001)],
 )
 def test_the_provider_uses_the_better_weights(data, epsilon, regression, least):
-    """Of 20 seeds the other weights had an NDCG@10 lower by .0045 to .0089, and .015 to .024."""
+    """Of 25 seeds the other weights had an NDCG@10 lower by .0045 to .009, and .013 to .03."""
     train, test = tastes(*data, rng=0)
     channel = compile_channel(
         "randomized-response", epsilon=epsilon, scale=RatingScale.parse("there"), missing=True
