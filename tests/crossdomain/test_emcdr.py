@@ -3,13 +3,17 @@
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from tacit.crossdomain import EMCDR
+from tacit.crossdomain.domains import Domains
+from tacit.crossdomain.holdout import Holdout
 from tacit.crossdomain.systems.emcdr import linear_map
 from tacit.crossdomain.systems.item_means import alone
 from tacit.engines.engine import Local
 from tacit.models import MF, evidence
+from tacit.readers import from_frame, synthetic
 
 
 def test_the_map_is_that_of_least_squares_with_a_ridge_on_every_weight():
@@ -41,12 +45,22 @@ def test_it_predicts_by_its_definition_and_tested_people_teach_it_nothing(trial)
         assert told[n] == pytest.approx(expected, abs=1e-5)
 
 
-def test_what_somebody_kept_in_the_target_does_not_reach_their_own_row(trial):
-    """Their kept ratings turned round: the map may move, their place stays where others put it.
+@pytest.fixture
+def crowded():
+    """The films of half of 160 users hidden, all but two each. 80 users rated books as well."""
+    books = synthetic(160, 60, 4_800, rng=0).to_polars()
+    films = synthetic(160, 70, 5_200, rng=1).to_polars().with_columns(user=pl.col("user") + 80)
+    named = (("books", books), ("films", films))
+    domains = Domains.join([from_frame(each, scale="1:5:1", name=name) for name, each in named])
+    return Holdout(keep=2, overlap=0.5).hide(domains, 1, seed=5).trial
 
-    Predictions move by .003 to .065 on 16 data sets, and by .49 to 1.8 if they are of a row that is
-    fitted to the kept ratings.
+
+def test_what_somebody_kept_in_the_target_does_not_reach_their_own_row(crowded):
+    """The user's retained ratings are reversed: the map may move, the user's row does not follow.
+
+    Predictions move by at most .005 on 12 data sets.
     """
+    trial = crowded
     ratings = trial.domains.ratings
     kept = trial.in_target & np.isin(ratings.users, trial.people[:1])
     assert kept.any()
@@ -56,4 +70,4 @@ def test_what_somebody_kept_in_the_target_does_not_reach_their_own_row(trial):
         EMCDR(model=MF(ridge=2.0)).predict(each, engine=Local(), epsilon=None).predicted.values
         for each in (trial, replace(trial, domains=other))
     )
-    assert np.abs(here - there).mean() < 0.2
+    assert np.abs(here - there).mean() < 0.05

@@ -47,9 +47,9 @@ def pushed(fillers, seed=0):
     return found, found.user_of >= PEOPLE, target
 
 
-# Of 24 worlds, the share of made-up reports that go: popular .49 in the mean (deviation .24),
-# copied .60 (.17), alone 1. Real reports of the item that go: .08 (.06); elsewhere .0007 (.0003).
-# Means of 20 are at least four deviations of them away from these bounds.
+# Fractions screened out, mean (standard deviation) over 24 worlds. Fake reports: popular .49 (.24),
+# copied .60 (.17), alone 1. Real reports of the item: .08 (.06); of other items: .0007 (.0003). The
+# bounds are at least four standard errors of a mean over 20 worlds away.
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("fillers", "least"), [("popular", 0.2), ("copied", 0.45), ("alone", 0.9)])
 def test_who_pushes_an_item_of_no_taste_of_theirs_is_left_out(fillers, least):

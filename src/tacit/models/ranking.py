@@ -22,7 +22,7 @@ Floats = NDArray[np.float32]
 Id = int | str | np.integer[Any]
 Notify = Callable[[str], None]
 Similarities = NDArray[np.float64] | Floats
-tell: Notify = logging.getLogger("tacit.models").warning
+warn: Notify = logging.getLogger("tacit.models").warning
 """Default receiver of notices."""
 
 
@@ -174,9 +174,9 @@ def say_unknown(people: pl.Series, codes: Codes, what_now: str, notify: Notify |
     """Notify of users without reports: their number, the first of them, and `what_now`."""
     unknown = people.filter(codes < 0)
     if len(people) == len(unknown) == 1:
-        (notify or tell)(f"No reports from user '{unknown[0]}'; {what_now}.")
+        (notify or warn)(f"No reports from user '{unknown[0]}'; {what_now}.")
     elif len(unknown):
-        (notify or tell)(
+        (notify or warn)(
             f"No reports from {len(unknown)} of {len(people)} users (the first is '{unknown[0]}'); "
             f"{what_now}."
         )

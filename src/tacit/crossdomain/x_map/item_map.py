@@ -31,7 +31,7 @@ from tacit.crossdomain.x_map.x_map import FittedXMap, XMap
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError, whole
 from tacit.kernels.neighbourhood.predictions import Asked, Circle, Profiles, Shared, by_items
-from tacit.models.ranking import Notify, tell
+from tacit.models.ranking import Notify, warn
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Mask, Ratings
 from tacit.scale import RatingScale
@@ -158,7 +158,7 @@ class ItemMap:
         return float(self.scale.low) + float(self.scale.step) * steps
 
     def recommend(
-        self, profile: Ratings, n: int = 10, *, notify: Notify = tell
+        self, profile: Ratings, n: int = 10, *, notify: Notify = warn
     ) -> list[tuple[Any, float]]:
         """Return the n best target items that a user has not rated, with predicted ratings, best
         first, ties by item.

@@ -35,7 +35,7 @@ from tacit.engines.engine import Engine, Local
 from tacit.errors import DataError, RequestError
 from tacit.errors import path as given_path
 from tacit.models import Fitted, FittedLists, item_model
-from tacit.models.ranking import Notify, tell
+from tacit.models.ranking import Notify, warn
 from tacit.privacy.guarantee import PARTS, Guarantee
 from tacit.privacy.ledger import epsilon_text
 from tacit.ratings import Codes, Ratings
@@ -80,7 +80,7 @@ class ReleasedMap(Protocol):
         ...
 
     def recommend(
-        self, profile: Ratings, n: int = 10, *, notify: Notify = tell
+        self, profile: Ratings, n: int = 10, *, notify: Notify = warn
     ) -> list[tuple[Any, float]]:
         """Return the n best unrated target items, with predicted ratings."""
         ...
@@ -140,7 +140,7 @@ class FactorMap:
         return np.array([mine.predict(item) for item in self.published.items[self.first :]])
 
     def recommend(
-        self, profile: Ratings, n: int = 10, *, notify: Notify = tell
+        self, profile: Ratings, n: int = 10, *, notify: Notify = warn
     ) -> list[tuple[Any, float]]:
         """Return the n best unrated target items, as on the user's device. Raises as `predict`.
 
