@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from tacit.cli.learning.fit_map import MAPS
-from tacit.crossdomain.x_map.released import SYSTEMS, load_map
+from tacit.crossdomain.x_map.fitting import SYSTEMS
+from tacit.crossdomain.x_map.released import load_map
 from tacit.readers import synthetic
 
 STORE = Path(__file__).parent.parent / "formats" / "0.1.0" / "rated.collector.db"

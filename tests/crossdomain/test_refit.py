@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from tacit.crossdomain.domains import Domains
 from tacit.crossdomain.neighbours import Adjusted
+from tacit.crossdomain.x_map.fitting import fit_map
 from tacit.crossdomain.x_map.item_map import ItemMap
 from tacit.crossdomain.x_map.refit import Memory
 from tacit.crossdomain.x_map.refit_file import Release, debit, read_memory, write_memory
-from tacit.crossdomain.x_map.released import fit_map, load_map
+from tacit.crossdomain.x_map.released import load_map
 from tacit.crossdomain.x_map.x_map import XMap
 from tacit.engines.engine import Local
 from tacit.errors import RequestError

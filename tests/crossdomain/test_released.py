@@ -13,8 +13,9 @@ from repeatable_words import RepeatableWordsForTestsOnly
 from tacit import Fitted, fit, item_model, load, synthetic
 from tacit.crossdomain import EVERYBODY, StrictMap, XMap
 from tacit.crossdomain.trial import Trial
+from tacit.crossdomain.x_map.fitting import fit_map
 from tacit.crossdomain.x_map.item_map import ItemMap, everything
-from tacit.crossdomain.x_map.released import FactorMap, fit_map, is_map, load_map
+from tacit.crossdomain.x_map.released import FactorMap, is_map, load_map
 from tacit.crossdomain.x_map.replacement import Draws
 from tacit.crossdomain.x_map.strict import medians
 from tacit.engines.engine import Local

@@ -26,8 +26,9 @@ from tacit import (
     synthetic,
 )
 from tacit.crossdomain.domains import Domains
+from tacit.crossdomain.x_map.fitting import fit_map
 from tacit.crossdomain.x_map.item_map import ItemMap
-from tacit.crossdomain.x_map.released import FactorMap, fit_map
+from tacit.crossdomain.x_map.released import FactorMap
 from tacit.engines.engine import Local
 from tacit.models import FittedLists, device_predict, exposure_of
 from tacit.models.simulated_devices import device_lists

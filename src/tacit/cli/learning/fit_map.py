@@ -24,7 +24,7 @@ OPTIONS = (
 )  # fmt: skip
 """Parameters of `tacit fit` that a map has."""
 MAPS = ("x-map-strict", "x-map-factors", "x-map", "nx-map", "nx-map-everybody")
-"""Names of `tacit.crossdomain.x_map.released.SYSTEMS`, whose import takes time."""
+"""Names of `tacit.crossdomain.x_map.fitting.SYSTEMS`, whose import takes time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ def require_map_options(typed: Mapping[str, str]) -> None:
 def fit_map(request: MapRequest) -> None:
     """Fit a map, save it, and publish it if requested. Prints the guarantee of the saved file."""
     from tacit.cli.engines import on_spark
-    from tacit.crossdomain.x_map import released
+    from tacit.crossdomain.x_map import fitting
     from tacit.privacy.ledger import delta_text, epsilon_text
     from tacit.results.records import writable
 
@@ -82,7 +82,7 @@ def fit_map(request: MapRequest) -> None:
     )  # fmt: skip
     names = {task.address: _source_names(task, known) for task in tasks}
     with on_spark(request.spark) as engine:
-        fitted = released.fit_map(
+        fitted = fitting.fit_map(
             name, known, epsilon=epsilon, delta=delta_text(request.delta), engine=engine,
             state=request.state, **settings,
         )  # fmt: skip
@@ -101,20 +101,18 @@ def _checked(request: MapRequest, epsilon: str | None) -> tuple[str, dict[str, A
     Raises `RequestError`.
     """
     from tacit import registry
-    from tacit.crossdomain.x_map import released
+    from tacit.crossdomain.x_map import fitting
 
     if request.model is None:
-        raise RequestError(
-            f"Several domains require --model, one of {', '.join(released.SYSTEMS)}."
-        )
+        raise RequestError(f"Several domains require --model, one of {', '.join(fitting.SYSTEMS)}.")
     name = request.model
-    system = registry.named(released.SYSTEMS, name, "--model of several domains")
+    system = registry.named(fitting.SYSTEMS, name, "--model of several domains")
     if len(request.data) < 2:
         raise RequestError(
             f"{name} requires at least a source and a target, as in tacit fit books.csv films.csv "
             f"--model {name}, got {len(request.data)} data sets."
         )
-    if request.publish is not None and not isinstance(system, released.StrictMap):
+    if request.publish is not None and not isinstance(system, fitting.StrictMap):
         raise RequestError(
             f"{name} cannot be published: {REASONS[system.mode]}. Publish x-map-strict instead."
         )
@@ -125,8 +123,8 @@ def _checked(request: MapRequest, epsilon: str | None) -> tuple[str, dict[str, A
         )
     settings: dict[str, Any] = {} if request.factors is None else {"factors": request.factors}
     for key, value in registry.assignments(request.changed, "k=20").items():
-        settings[key] = released.parsed(name, key, value)
-    released.configured(name, settings, epsilon)
+        settings[key] = fitting.parsed(name, key, value)
+    fitting.configured(name, settings, epsilon)
     return name, settings
 
 
