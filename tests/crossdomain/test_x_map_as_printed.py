@@ -16,7 +16,7 @@ from tacit.crossdomain.x_map.x_map import Budget
 from tacit.engines.engine import Local
 from tacit.errors import RequestError
 
-K = 4
+K = 8
 KNOWN = Draws(bytes(32))
 GRID = 256  # of a step of the scale, in which means of several ratings are given
 pytestmark = pytest.mark.filterwarnings("ignore:Mean of empty slice")

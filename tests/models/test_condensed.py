@@ -53,7 +53,7 @@ def test_tastes_covary_and_are_expected_as_on_average_over_draws() -> None:
 
 def test_what_low_rank_leaves_of_an_item_shrinks_those_whose_reports_told_of_it() -> None:
     rng = np.random.default_rng(1)
-    chains = [chain(rng) for _ in range(3)]
+    chains = [chain(rng) for _ in range(8)]
     mu, items, precision, weights = (np.concatenate(part) for part in zip(*chains, strict=True))
     half = condensed(mu, items, precision, weights, GRAM, SIGMA, information_fraction=0.5)
     rest = np.diag(covariance(items, precision, weights)) - (half.items[:, 1:] ** 2).sum(1)
@@ -81,12 +81,12 @@ def test_draws_may_be_turned_and_mirrored_each_for_itself() -> None:
 
 @pytest.fixture(scope="module")
 def ratings() -> Ratings:
-    return synthetic(n_users=200, n_items=150, n_ratings=8000, rng=4)
+    return synthetic(n_users=200, n_items=150, n_ratings=11_000, rng=4)
 
 
 @pytest.fixture(scope="module")
 def fitted(ratings: Ratings) -> Fitted:
-    return ChannelMF(draws=8, burn_in=20).fit(evidence(ratings))
+    return ChannelMF(draws=16, burn_in=20).fit(evidence(ratings))
 
 
 def test_one_draw_predicts_at_home_as_all_of_them(ratings: Ratings, fitted: Fitted) -> None:
@@ -161,7 +161,7 @@ def test_a_fit_condenses_its_draws_for_the_people_it_has(ratings: Ratings, fitte
 @pytest.mark.parametrize("case", ["reports", "few people"])
 def test_nothing_is_taught_by_reports_nor_by_a_handful(ratings: Ratings, case: str) -> None:
     """A report is no rating, and thirty people settle no thirty coefficients."""
-    fitted = ChannelMF(draws=8, burn_in=20).fit(evidence(ratings))
+    fitted = ChannelMF(draws=16, burn_in=20).fit(evidence(ratings))
     data = evidence(ratings.where(ratings.users < 30))
     if case == "reports":
         channel = compile_channel("randomized-response", epsilon="9", scale=ratings.scale)

@@ -90,7 +90,7 @@ def test_products_are_those_of_a_loop():
 
 
 def test_it_learns_tastes_at_a_large_epsilon_and_means_at_a_small_one():
-    ratings = synthetic(n_users=400, n_items=300, n_ratings=40_000, rng=3)
+    ratings = synthetic(n_users=400, n_items=300, n_ratings=60_000, rng=3)
     held = np.random.default_rng(0).random(len(ratings)) < 0.1
     own, test = ratings.where(~held), ratings.where(held)
 

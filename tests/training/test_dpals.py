@@ -193,7 +193,7 @@ def rmse(fitted, own, test):
 
 
 def test_it_learns_tastes_where_the_budget_bears_them_and_means_where_not():
-    ratings = synthetic(n_users=400, n_items=300, n_ratings=40_000, rng=3)
+    ratings = synthetic(n_users=400, n_items=300, n_ratings=60_000, rng=3)
     held = np.random.default_rng(0).random(len(ratings)) < 0.1
     own, test = ratings.where(~held), ratings.where(held)
 
