@@ -59,7 +59,7 @@ def must_be(kind: type[Kind], value: object, what: str, remedy: str) -> Kind:
     return value
 
 
-def whole(what: str, value: object, least: int | None = None) -> int:
+def integer(what: str, value: object, least: int | None = None) -> int:
     """Return the integer; raises `RequestError` for other values, and for one below `least`."""
     bound = "" if least is None else f" of at least {least}"
     if isinstance(value, bool) or not isinstance(value, Integral):

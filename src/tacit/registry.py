@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from tacit import plugins
-from tacit.errors import RequestError, finite, shown, whole
+from tacit.errors import RequestError, finite, integer, shown
 
 Member = TypeVar("Member")
 WHOLE = ("<class 'int'>", "int | None")
@@ -126,7 +126,7 @@ def changed(member: Member, name: str, kind: str, settings: Mapping[str, Any]) -
     kinds = {one.name: str(one.type) for one in fields(member)} if is_dataclass(member) else {}
     for key, value in settings.items():
         if value is not None and kinds.get(key, "") in WHOLE:
-            whole(f"{key} of {kind} {name}", value, 0)
+            integer(f"{key} of {kind} {name}", value, 0)
         if value is not None and kinds.get(key, "") in REAL:
             finite(f"{key} of {kind} {name}", value, 0)
         if isinstance(known[key], tuple) and not isinstance(value, tuple | list):

@@ -20,7 +20,7 @@ def test_an_item_that_is_hidden_during_a_publication_stays_hidden(tmp_path, monk
     folder = PublishedModels(tmp_path)
     folder.publish(TASK, lists(2.0))
     hiding = threading.Thread(target=PublishedModels(tmp_path).hide, args=([42],))
-    write = published_models.write_whole
+    write = published_models.write_atomically
 
     def interleaved(path, content):
         if not hiding.ident:
@@ -28,7 +28,7 @@ def test_an_item_that_is_hidden_during_a_publication_stays_hidden(tmp_path, monk
             hiding.join(0.2)  # without a lock, it ends here
         write(path, content)
 
-    monkeypatch.setattr(published_models, "write_whole", interleaved)
+    monkeypatch.setattr(published_models, "write_atomically", interleaved)
     folder.publish(TASK, lists(3.0))
     hiding.join()
     served = ListModel.from_bytes(folder.model(folder.newest(TASK)))

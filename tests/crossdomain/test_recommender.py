@@ -8,12 +8,12 @@ from tacit.crossdomain.neighbours import (
     Neighbours,
     TargetProfiles,
     age,
+    all_ratings,
     compare_profiles,
     own,
     predict_by_items,
     predict_by_people,
     target_items,
-    whole,
 )
 from tacit.crossdomain.trial import Trial
 from tacit.crossdomain.x_map.replacement import NOTHING, alteregos, averaged, best
@@ -118,7 +118,7 @@ def check(predicted, naive):
 
 
 def test_item_neighbours_tell_what_the_formula_tells(trial, engine):
-    profile = whole(trial)._replace(times=np.arange(len(trial.in_target)) // 3)
+    profile = all_ratings(trial)._replace(times=np.arange(len(trial.in_target)) // 3)
     items = target_items(trial)
     near = compare_profiles(profile, trial, "item").nearest(items, items, HOW.wanted, engine)
     told = predict_by_items(profile, near, trial, HOW, engine)

@@ -55,7 +55,7 @@ def test_another_profile_stays_within_the_declared_sensitivities(domains, traini
 
 def test_scores_that_are_not_bounded_are_found(domains, monkeypatch):
     monkeypatch.setattr(
-        contributions, "whole", lambda amounts, *rest: np.rint(9e5 * amounts).astype(np.int32)
+        contributions, "rounded", lambda amounts, *rest: np.rint(9e5 * amounts).astype(np.int32)
     )
     trained = released(DPALS(factors=0))
     found = (

@@ -65,7 +65,7 @@ SEEN = layout(
     np.repeat(np.arange(5 * USERS, dtype=np.int32), 2), np.tile(np.int32([3, 8]), 5 * USERS),
     5 * USERS, ITEMS,
 )[0].users  # fmt: skip
-ASKED = predictions.Asked(np.arange(USERS, dtype=np.int32), BOTH.users.start, BOTH.users.other)
+ASKED = predictions.Requests(np.arange(USERS, dtype=np.int32), BOTH.users.start, BOTH.users.other)
 PROFILES = predictions.Profiles(BOTH.users.start, BOTH.users.other, STAR, WEIGHT + 1.0)
 # Half of the items lead to three of the other half each.
 GRAPH = paths.Graph(

@@ -16,9 +16,9 @@ from tacit.training.mechanism.contributions import (
     CanonicalRatings,
     NormBounds,
     packed,
+    rounded,
+    rounded_rows,
     unpacked,
-    whole,
-    whole_rows,
 )
 from tacit.training.mechanism.noisy_releases import MOST_DEVIATION
 
@@ -33,32 +33,32 @@ CHANCE = np.random.default_rng(4)
 )
 def test_nobody_exceeds_the_bound_in_integers(amounts, bound, owners):
     owner = np.arange(len(amounts)) % owners
-    steps = whole(np.array(amounts), owner, owners, bound).astype(object)
+    steps = rounded(np.array(amounts), owner, owners, bound).astype(object)
     for person in range(owners):
         assert sum(int(step) ** 2 for step in steps[owner == person]) <= bound**2
 
 
 def test_whoever_is_no_number_adds_nothing():
-    steps = whole(np.array([np.nan, 1.0, 0.5]), np.array([0, 0, 1]), 2, 100)
+    steps = rounded(np.array([np.nan, 1.0, 0.5]), np.array([0, 0, 1]), 2, 100)
     assert steps.tolist() == [0, 0, 50]
 
 
 def test_whoever_is_above_the_bound_is_brought_down_to_it():
-    steps = whole(np.array([3.0, 4.0, 1.0]), np.array([0, 0, 1]), 2, 100)
+    steps = rounded(np.array([3.0, 4.0, 1.0]), np.array([0, 0, 1]), 2, 100)
     assert steps.dtype == np.int32
     assert steps.tolist() == [60, 79, 100]  # less half a step an entry; 1 itself is kept whole
 
 
 def test_a_rounding_that_goes_astray_is_left_out(monkeypatch):
     monkeypatch.setattr(contributions.np, "rint", lambda amounts: 2 * np.floor(amounts))
-    steps = whole(np.array([1.0, 0.25]), np.array([0, 1]), 2, 100)
+    steps = rounded(np.array([1.0, 0.25]), np.array([0, 1]), 2, 100)
     assert steps.tolist() == [0, 48]
 
 
 def test_what_is_small_enough_is_kept_to_a_step():
     rows = CHANCE.standard_normal((50, 6))
     rows /= 1.1 * np.linalg.norm(rows, axis=1)[:, None]
-    assert np.abs(whole_rows(rows, 512) / 512 - rows).max() < 0.5 / 512 + 6**0.5 / 2 / 512
+    assert np.abs(rounded_rows(rows, 512) / 512 - rows).max() < 0.5 / 512 + 6**0.5 / 2 / 512
 
 
 @pytest.mark.parametrize("K", [1, 5, 20])
@@ -91,8 +91,8 @@ def replaced(grid: NormBounds, K: int, *, labels: bool, items: int = 6) -> float
             row /= np.linalg.norm(row)
             cells = CHANCE.standard_normal(items) if labels else CHANCE.random(items)
             cells *= CHANCE.random(items) < CHANCE.choice([0.3, 1])
-            s = whole(9 * cells, np.zeros(items, np.int64), 1, grid.weights).astype(np.int64)
-            x = whole_rows(row if labels else packed(row), grid.rows).astype(np.int64)[0]
+            s = rounded(9 * cells, np.zeros(items, np.int64), 1, grid.weights).astype(np.int64)
+            x = rounded_rows(row if labels else packed(row), grid.rows).astype(np.int64)[0]
             totals.append(s[:, None] * x)
         farthest = max(farthest, float(np.sqrt(((totals[0] - totals[1]) ** 2).sum())))
     return farthest

@@ -14,7 +14,7 @@ from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import SecretReleases
 from tacit.training.person import covariance
 from tacit.training.person.covariance import DPCovariance, most_rated, products
-from tacit.training.person.release_schedule import opening
+from tacit.training.person.release_schedule import first_releases
 
 CHANCE = np.random.default_rng(6)
 SMALL = synthetic(n_users=60, n_items=50, n_ratings=1300, rng=2)
@@ -117,8 +117,8 @@ def test_a_budget_that_bears_more_tastes_has_them(monkeypatch):
         schedule = partial(replace, factors=planned)
         monkeypatch.setattr(
             covariance,
-            "opening",
-            lambda *a, schedule=schedule, **b: (found := opening(*a, **b))._replace(
+            "first_releases",
+            lambda *a, schedule=schedule, **b: (found := first_releases(*a, **b))._replace(
                 schedule=schedule(found.schedule)
             ),
         )

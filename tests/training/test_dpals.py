@@ -87,23 +87,23 @@ def test_a_forgotten_clip_is_found(monkeypatch):
     loose = found(
         monkeypatch,
         contributions,
-        "whole",
+        "rounded",
         lambda amounts, owner, owners, bound: np.rint(amounts * bound).astype(np.int32),
     )
     assert "counts: its input changed by" in loose
 
 
 def test_raw_means_are_found(monkeypatch):
-    def raw(canonical, known, account, crossing):
-        item_means.item_means(canonical, known, account, crossing)
+    def raw(canonical, known, account, cross_domain):
+        item_means.item_means(canonical, known, account, cross_domain)
         return np.bincount(canonical.item, canonical.values, len(canonical.items.start) - 1)
 
     assert "they depend directly on the ratings" in found(monkeypatch, dpals, "item_means", raw)
 
 
 def test_raw_counts_are_found(monkeypatch):
-    def raw(canonical, account, crossing):
-        known = item_means.counted(canonical, account, crossing)
+    def raw(canonical, account, cross_domain):
+        known = item_means.counted(canonical, account, cross_domain)
         counts = np.maximum(canonical.items.counts.astype(float), 1)
         return replace(known, weights=counts)
 

@@ -55,11 +55,11 @@ def test_nothing_undeclared_leaves_on_any_neighbour(count):
 
 def test_items_that_are_not_weighed_are_found(monkeypatch):
     """One item a vote, however many somebody has: their votes have a norm above 1."""
-    whole = ease.contributions.whole
+    rounded = ease.contributions.rounded
     monkeypatch.setattr(
         ease.contributions,
-        "whole",
-        lambda amounts, owner, owners, bound: 3 * whole(amounts, owner, owners, bound),
+        "rounded",
+        lambda amounts, owner, owners, bound: 3 * rounded(amounts, owner, owners, bound),
     )
     found = " ".join(s for other in pairs(3) for s in replay(learnt, OWN, other, SecretReleases()))
     assert "counts: its input changed by" in found

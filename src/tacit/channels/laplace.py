@@ -13,7 +13,7 @@ from tacit.channels.compiler import PRECISION
 from tacit.channels.laplace_line import RAREST, LaplaceLine, laplace_line
 from tacit.channels.mechanism import DIGITS, MOST_EPSILON, AbstractMechanism
 from tacit.channels.table import Channel
-from tacit.errors import RequestError, shown, whole
+from tacit.errors import RequestError, integer, shown
 from tacit.scale import shortest
 
 # Base class of the Laplace family: one scale parameter, one output grid, one noise law.
@@ -41,7 +41,7 @@ class AbstractLaplace(AbstractMechanism):
             raise RequestError(
                 f"sensitivity must be a decimal such as '1', got {shown(self.sensitivity)}."
             )
-        if not 2 <= whole("symbols", self.symbols) <= MOST_OUTPUTS:
+        if not 2 <= integer("symbols", self.symbols) <= MOST_OUTPUTS:
             raise RequestError(f"symbols must be from 2 to {MOST_OUTPUTS}, got {self.symbols}.")
         if not 0 < self.reach <= self.width:
             raise RequestError(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from tacit.whole_files import require_distinct
+from tacit.atomic_files import require_distinct
 
 OUTPUTS = ("output", "report", "json", "figure", "figures")
 """Parameters of commands that name what is written. Of type bool, `json` is none of them."""

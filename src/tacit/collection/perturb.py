@@ -11,7 +11,7 @@ from tacit.collection.plan import Plan
 from tacit.collection.public_hash import KEEP, row_keys
 from tacit.collection.sampler import BulkSampler, BulkWords, SeededWords
 from tacit.collection.slots import SlotReports, channel_indices, slot_reports
-from tacit.errors import RequestError, shown, whole
+from tacit.errors import RequestError, integer, shown
 from tacit.privacy.guarantee import SIMULATED
 from tacit.ratings import Ratings
 from tacit.readers import as_ratings
@@ -60,7 +60,7 @@ def perturb(
         For ratings on another scale than the channels, and for an invalid `simulate_seed`.
     """
     if simulate_seed is not None:
-        seeded = SeededWords(whole("simulate_seed", simulate_seed, 0))
+        seeded = SeededWords(integer("simulate_seed", simulate_seed, 0))
         drawn = perturb(ratings, plan, channel_of_person=channel_of_person, words=seeded)
         return replace(drawn, guarantee=replace(drawn.guarantee, fails=SIMULATED))
     on_scale = on_scale_of(plan, ratings)

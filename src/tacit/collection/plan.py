@@ -5,7 +5,7 @@ from typing import Protocol, cast
 
 from tacit.channels.certificate import certify
 from tacit.channels.table import Channel
-from tacit.errors import RequestError, must_be, whole
+from tacit.errors import RequestError, integer, must_be
 from tacit.privacy.guarantee import Guarantee
 
 ASSUMPTIONS = (
@@ -74,7 +74,7 @@ def checked(channels: Channel | Sequence[Channel], cap: int | None) -> tuple[Cha
         raise RequestError(f"A plan must have 1 to 256 channels, got {len(several)}.")
     if len({channel.levels for channel in several}) != 1:
         raise RequestError("All channels of a plan must have the same rating scale.")
-    if cap is not None and whole("cap", cap) < 1:
+    if cap is not None and integer("cap", cap) < 1:
         raise RequestError(f"cap must be an integer of at least 1, got {cap}.")
     for channel in several:
         certify(channel)

@@ -9,7 +9,7 @@ from tacit.channels.losses import changed_slot_loss, profile_loss, slot_losses
 from tacit.channels.table import Channel
 from tacit.collection.composition import tight_epsilon
 from tacit.collection.plan import ASSUMPTIONS, checked
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, integer
 from tacit.privacy.guarantee import Guarantee
 from tacit.scale import shortest
 
@@ -251,7 +251,7 @@ class Sample:
         object.__setattr__(self, "channels", slot_channels(channels, cap))
         object.__setattr__(self, "slots", slots)
         object.__setattr__(self, "cap", cap)
-        if whole("slots", slots) < 1:
+        if integer("slots", slots) < 1:
             raise RequestError(f"slots must be an integer of at least 1, got {slots}.")
 
     @property

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
+from tacit.atomic_files import atomic
 from tacit.channels.table import Channel
 from tacit.collection.named_plans import plan as plan_of
 from tacit.collection.perturb import perturb, reports_of
@@ -26,7 +27,6 @@ from tacit.readers.text import reason
 from tacit.reports import UNKNOWN_CAP, Reports
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
-from tacit.whole_files import whole
 from tacit.wire import model_header
 from tacit.wire.channel import dumps, loads
 
@@ -228,7 +228,7 @@ def _write(path: str | Path, about: Reports, plan: str, blocks: Iterable[SlotRep
         yield from (_frame(narrow, block) for block in blocks)
 
     source = register_io_source(frames, schema=_frame(narrow).schema)
-    with whole(Path(path)) as partial, partial.open("wb") as file:
+    with atomic(Path(path)) as partial, partial.open("wb") as file:
         source.sink_parquet(
             file,
             metadata={KEY: json.dumps(header)},

@@ -33,10 +33,10 @@ from tacit.errors import RequestError
 from tacit.kernels.layout import Side, by_user, layout, starts
 from tacit.kernels.neighbourhood.columns import centre, item_sums, likes
 from tacit.kernels.neighbourhood.predictions import (
-    Asked,
     Circle,
     NeighbourPredictions,
     Profiles,
+    Requests,
     Shared,
     by_items,
     by_people,
@@ -160,7 +160,7 @@ def elsewhere(trial: Trial) -> TargetProfiles:
     return profile_of(trial, ~trial.in_target, trial.domains.ratings.items)
 
 
-def whole(trial: Trial) -> TargetProfiles:
+def all_ratings(trial: Trial) -> TargetProfiles:
     """Return the known ratings in all domains, untranslated."""
     return profile_of(trial, np.ones(len(trial.in_target), np.bool_), trial.domains.ratings.items)
 
@@ -269,7 +269,7 @@ def age(profile: TargetProfiles) -> Doubles:
 
 
 def _ask(
-    kernel: Callable[[Asked, Shared], NeighbourPredictions],
+    kernel: Callable[[Requests, Shared], NeighbourPredictions],
     trial: Trial,
     profiles: Profiles,
     circle: Circle,
@@ -281,7 +281,7 @@ def _ask(
     people, start = np.unique(users, return_index=True)
     ends = np.append(start, len(users))
     blocks = [
-        Asked(people[run], ends[run.start : run.stop + 1] - ends[run.start],
+        Requests(people[run], ends[run.start : run.stop + 1] - ends[run.start],
               items[ends[run.start] : ends[run.stop]])
         for run in cut(len(people), engine.blocks)
     ]  # fmt: skip

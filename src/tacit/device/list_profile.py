@@ -9,7 +9,7 @@ from functools import reduce
 from operator import add, mul
 
 from tacit.device.profile import Item, id_text, index_by_id, require_known
-from tacit.errors import RequestError, must_be, whole
+from tacit.errors import RequestError, integer, must_be
 from tacit.wire.list_model import ListModel, LowRank
 
 GIVE_IDS = "pass ids, as in [3, 7]"
@@ -53,7 +53,7 @@ class ListProfile:
         scores all items alike.
         Raises `RequestError` for an n that is not an integer of at least 0.
         """
-        n = whole("n", n, 0)
+        n = integer("n", n, 0)
         if not self._own and not any(self.scores):
             return []
         excluded = {*self._own, *self._hidden}

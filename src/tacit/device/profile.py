@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Literal, get_args
 
 from tacit.device.solve import Row, expected, linear_row, ordinal_row, theta
-from tacit.errors import DataError, RequestError, must_be, shown, whole
+from tacit.errors import DataError, RequestError, integer, must_be, shown
 from tacit.wire.item_model import ItemDraw, ItemModel
 
 Item = int | str
@@ -101,7 +101,7 @@ class Profile:
         Raises `RequestError` for an n that is not an integer of at least 0, another `rank_by`, and
         "gain" without an exposure.
         """
-        n = whole("n", n, 0)
+        n = integer("n", n, 0)
         means = [self._mean(index) for index in range(len(self._model.items))]
         ratings = [self._rating(index, mean) for index, mean in enumerate(means)]
         figures = self._gains(ratings) if self._by_gain(rank_by) else ratings

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tacit.engines.engine import Block, Column, Result, Shared
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, integer
 
 
 class Processes:
@@ -22,7 +22,7 @@ class Processes:
     """
 
     def __init__(self, workers: int) -> None:
-        self.workers = whole("workers", workers, 1)
+        self.workers = integer("workers", workers, 1)
         self._pool: ProcessPoolExecutor | None = None
 
     @property

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
+from tacit.atomic_files import atomic
 from tacit.errors import RequestError
-from tacit.whole_files import whole
 
 Array = NDArray[Any]
 Table = Array | str
@@ -140,7 +140,7 @@ class InFolder:
             json.dumps({"tacit": version("tacit-recommender")} | fit),
         )
         if not path.exists():
-            with whole(path) as partial:
+            with atomic(path) as partial:
                 partial.write_text(identity)
         elif path.read_bytes() != identity.encode():
             raise RequestError(
@@ -160,7 +160,7 @@ class InFolder:
         """Implement `Tables.put`. Raises `RequestError` for a file that this fit did not write."""
         path = self.folder / f"{name}.npy"
         if not path.exists():
-            with whole(path) as partial:
+            with atomic(path) as partial:
                 np.save(partial, array)
             return str(path)
         stored = self._read(path, array)
@@ -182,7 +182,7 @@ class InFolder:
 
     def save(self, state: State, stale: list[Table]) -> None:
         """Implement `Tables.save`: stale files are deleted."""
-        with whole(self.folder / STATE) as partial:
+        with atomic(self.folder / STATE) as partial:
             np.savez(partial, **state)  # pyright: ignore[reportArgumentType]
         for table in stale:
             Path(str(table)).unlink(missing_ok=True)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 from typing import Protocol as Interface
 
+from tacit.atomic_files import write_atomically
 from tacit.errors import DataError
 from tacit.progress import Progress
 from tacit.results.records import AnyRow, save
-from tacit.whole_files import write_whole
 
 Bar = Callable[[str], AbstractContextManager[Progress]]
 Notify = Callable[[str], None]
@@ -125,7 +125,7 @@ class Experiment(Generic[AnyCell, AnyRow]):
             raise Interrupted(rows) from None
         self._save(rows, json)
         if report is not None:
-            write_whole(report, self.page(rows).encode())
+            write_atomically(report, self.page(rows).encode())
         journal.remove()
         return rows
 

@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, overload
 
 from tacit import models
-from tacit.errors import RequestError, must_be, shown, whole
+from tacit.errors import RequestError, integer, must_be, shown
 from tacit.learners.learner import Learner, learner
 from tacit.models import Fitted, FittedLists
 from tacit.privacy.ledger import epsilon_text
@@ -117,7 +117,7 @@ def fit(
     """
     remedy = "pass its name first, and settings as options, as in fit('mf', data, factors=8)"
     must_be(str, name, "the name of a model or trainer", remedy)
-    whole("rng", rng, 0)
+    integer("rng", rng, 0)
     if "advance" in settings:
         raise RequestError("advance is not a setting; pass a callback as progress.")
     if mode not in ("strict", "faithful"):

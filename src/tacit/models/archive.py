@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tacit.atomic_files import atomic
 from tacit.errors import DataError, RequestError
 from tacit.vocabulary import Vocabulary
-from tacit.whole_files import whole
 
 Arrays = Mapping[str, NDArray[Any]]
 Model = TypeVar("Model")
@@ -46,13 +46,13 @@ def write(
     *,
     private: bool = False,
 ) -> None:
-    """Write an archive atomically. `private`: as of `whole`.
+    """Write an archive atomically. `private`: as of `atomic`.
 
     Raises `RequestError` for a path that cannot be written.
     """
     encoded = np.frombuffer(json.dumps(header).encode(), np.uint8)
     try:
-        with whole(Path(path), private=private) as partial, partial.open("wb") as file:
+        with atomic(Path(path), private=private) as partial, partial.open("wb") as file:
             np.savez(file, header=encoded, **arrays)
     except OSError as error:
         raise RequestError(

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError, shown, whole
+from tacit.errors import RequestError, integer, shown
 from tacit.kernels.layout import Side
 from tacit.kernels.ranking.topk import BLOCK_BYTES, Scorer, best_lists
 from tacit.ratings import Codes
@@ -41,7 +41,7 @@ def is_one(user: object, titles: object) -> bool:
 def checked_length(n: object, most: int) -> int:
     """Return the length of a list of at most `most` items. Raises `RequestError` unless n is an
     integer of at least 1."""
-    return min(whole("n", n, 1), most)
+    return min(integer("n", n, 1), most)
 
 
 def same_for_all(

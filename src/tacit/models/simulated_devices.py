@@ -152,7 +152,7 @@ class OwnRatings(NamedTuple):
         return Side(self.start, self.items, np.arange(len(self.items), dtype=np.int32))
 
 
-class PairsAsked(NamedTuple):
+class PairRequest(NamedTuple):
     """Pairs to predict, (n,): indices of users in the block, -1 for an unknown one, and items."""
 
     own: OwnRatings
@@ -166,7 +166,7 @@ class PredictedPairs(NamedTuple):
     ratings: Floats
 
 
-class ListsAsked(NamedTuple):
+class ListRequest(NamedTuple):
     """Request for lists of `length` items for all users of the block."""
 
     own: OwnRatings
@@ -190,18 +190,18 @@ def people_in_blocks(side: Side, ratings: Doubles, blocks: int) -> list[tuple[sl
     return ratings_by_block
 
 
-def asked_in_blocks(
+def requests_in_blocks(
     blocks: list[tuple[slice, OwnRatings]], users: Codes, items: Codes
-) -> list[PairsAsked]:
+) -> list[PairRequest]:
     """Return the pairs of each block. `users`: ascending, -1 for unknown users."""
     ends = np.searchsorted(users, [people.stop for people, _ in blocks]).tolist()
     return [
-        PairsAsked(own, users[first:end] - np.int32(people.start), items[first:end])
+        PairRequest(own, users[first:end] - np.int32(people.start), items[first:end])
         for (people, own), (first, end) in zip(blocks, pairwise([0, *ends]), strict=True)
     ]
 
 
-def predict_block(block: PairsAsked, model: Downloaded) -> PredictedPairs:
+def predict_block(block: PairRequest, model: Downloaded) -> PredictedPairs:
     """Predict the pairs of a block as its devices would."""
     people = model.people(block.own.side, block.own.ratings)
     of_items, levels = model.items, model.levels
@@ -210,7 +210,7 @@ def predict_block(block: PairsAsked, model: Downloaded) -> PredictedPairs:
     )
 
 
-def list_block(block: ListsAsked, model: Downloaded) -> Listed:
+def list_block(block: ListRequest, model: Downloaded) -> Listed:
     """Compute the lists of a block as its devices would."""
     side, n_items = block.own.side, model.items.shape[1]
     people = model.people(side, block.own.ratings)
@@ -266,7 +266,7 @@ def device_predict(
     sorted_users, sorted_items = users[order].astype(np.int32), items[order].astype(np.int32)
     blocks = people_in_blocks(*_everybody(fitted, own), engine.blocks)
     predicted = engine.over(
-        predict_block, asked_in_blocks(blocks, sorted_users, sorted_items), model
+        predict_block, requests_in_blocks(blocks, sorted_users, sorted_items), model
     )
     ratings = np.empty(len(users), np.float32)
     ratings[order] = np.concatenate([each.ratings for each in predicted])
@@ -291,7 +291,7 @@ def device_lists(
     known = known.where(np.isin(known.users, codes))
     users = np.searchsorted(codes, known.users).astype(np.int32)
     blocks = people_in_blocks(*_grouped(fitted, known, users, len(codes)), engine.blocks)
-    requests = [ListsAsked(mine, length) for _, mine in blocks]
+    requests = [ListRequest(mine, length) for _, mine in blocks]
     listed = engine.over(list_block, requests, model)
     return np.concatenate([each.codes for each in listed])
 

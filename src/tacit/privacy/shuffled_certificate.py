@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import floor
 from typing import Self
 
-from tacit.errors import CertificateError, RequestError, whole
+from tacit.errors import CertificateError, RequestError, integer
 from tacit.privacy.guarantee import Guarantee
 from tacit.privacy.ledger import epsilon_text
 from tacit.privacy.shuffled_messages import (
@@ -50,7 +50,7 @@ class ShuffledCertificate:
     def __post_init__(self) -> None:
         if not self.rounds:
             raise RequestError("A certificate must have at least one round, got none.")
-        whole("bundles", self.bundles, 1)
+        integer("bundles", self.bundles, 1)
         for name, value in (("honest", self.honest), ("delta", self.delta)):
             if not 0 < _decimal(name, value) <= 1:
                 raise RequestError(f"{name} must be above 0 and at most 1, got {value[:40]}.")

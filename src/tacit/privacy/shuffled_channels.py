@@ -31,7 +31,7 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, integer
 
 Rows = Sequence[Sequence[int]]
 SECTIONS, HALVINGS = 60, 40
@@ -46,7 +46,7 @@ def amplified_delta(rows: Rows, *, messages: int, epsilon: float) -> float:
     of honest users whose reports about the slot are mixed, including the protected one. Raises
     `RequestError` for an invalid table, for fewer than one message, and for a negative epsilon.
     """
-    whole("messages", messages, 1)
+    integer("messages", messages, 1)
     if not 0 <= epsilon < math.inf:
         raise RequestError(f"epsilon must be at least 0, got {epsilon}.")
     pairs = list(_pairs(rows))
@@ -61,7 +61,7 @@ def amplified_epsilon(rows: Rows, *, messages: int, delta: float) -> float:
     It is at most the epsilon of one report without a shuffler. `rows`, `messages`: as for
     `amplified_delta`. Raises `RequestError` as it does, and for a delta outside of (0, 1).
     """
-    whole("messages", messages, 1)
+    integer("messages", messages, 1)
     if not 0 < delta < 1:
         raise RequestError(f"delta must be between 0 and 1, got {delta}.")
     bound = 0.0

@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 from math import ceil, copysign, exp, log, sqrt
 from typing import Literal, get_args
 
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, integer
 from tacit.privacy.poisson_loss import PoissonCounts, divergence
 
 Neighbour = Literal["replaced", "empty"]
@@ -63,9 +63,9 @@ class ShuffledRound:
     dummies: int = 0
 
     def __post_init__(self) -> None:
-        whole("messages", self.messages, 1)
-        whole("dummies", self.dummies, 0)
-        if 2 * self.messages >= whole("buckets", self.buckets):
+        integer("messages", self.messages, 1)
+        integer("dummies", self.dummies, 0)
+        if 2 * self.messages >= integer("buckets", self.buckets):
             raise RequestError(
                 f"messages must be below half of the {self.buckets} buckets, got {self.messages}; "
                 "send fewer messages, or use more buckets."
@@ -84,7 +84,7 @@ def shuffled_delta(
     `devices`: honest devices in every batch, the user's included. Raises `RequestError` for invalid
     arguments.
     """
-    whole("devices", devices, 1)
+    integer("devices", devices, 1)
     backgrounds = [min(devices * one.dummies, LARGEST_MEAN * one.buckets) for one in rounds]
     return _delta(rounds, backgrounds, epsilon, _changes(neighbour))
 
@@ -131,7 +131,7 @@ def calibrated(
     Raises `RequestError` for invalid arguments.
     """
     _check_delta(delta)
-    whole("devices", devices, 1)
+    integer("devices", devices, 1)
     if not epsilon > 0:
         raise RequestError(f"epsilon must be above 0, got {epsilon:g}.")
     if len(shares) != len(rounds) or not all(s > 0 for s in shares) or abs(sum(shares) - 1) > 1e-9:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import DataError, whole
+from tacit.errors import DataError, integer
 from tacit.privacy.guarantee import Part
 from tacit.ratings import Codes, Mask, Ratings
 from tacit.readers.declared_scale import DeclaredScale, infer
@@ -109,7 +109,7 @@ def gather(
     with declared catalogue, users and scale, an error would reveal that the only user with ratings
     is absent.
     """
-    whole("rng", rng, 0)
+    integer("rng", rng, 0)
     users, items = Encoder(), Encoder()
     numbers: list[Numbers] = []
     times: list[NDArray[np.int64]] = []

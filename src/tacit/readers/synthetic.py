@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, integer
 from tacit.ratings import Codes, Ratings
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
@@ -65,11 +65,11 @@ def synthetic(
     >>> len(ratings), ratings.n_users, ratings.n_items
     (1500, 50, 80)
     """
-    if whole("fewest", fewest) < 1:
+    if integer("fewest", fewest) < 1:
         raise RequestError(f"fewest must be an integer of at least 1, got {fewest}.")
-    whole("rng", rng, 0)
+    integer("rng", rng, 0)
     sizes = {"n_users": n_users, "n_items": n_items, "n_ratings": n_ratings}
-    n_users, n_items, n_ratings = (whole(name, n, 1) for name, n in sizes.items())
+    n_users, n_items, n_ratings = (integer(name, n, 1) for name, n in sizes.items())
     most = int(n_items * MOST_OF_CATALOGUE)
     if most < fewest:
         raise RequestError(

@@ -116,7 +116,7 @@ def shown(value: str) -> str:
     return repr(text)
 
 
-def whole(value: str) -> bool:
+def is_integer(value: str) -> bool:
     """Return whether the text is an integer that fits in 64 bits."""
     digits = value.removeprefix("-")
     return digits.isascii() and digits.isdigit() and abs(int(digits)) < 1 << 63
@@ -280,7 +280,7 @@ class Delimited:
             return f"the held-out flag {shown(value)} must be 0 or 1; correct the line"
         if self._type(name) == pl.Float64 and not finite(value):
             return f"{name} {shown(value)} is not a number; correct or remove the line"
-        if self._type(name) == pl.Int64 and not whole(value):
+        if self._type(name) == pl.Int64 and not is_integer(value):
             return f"{name} {shown(value)} is not an integer; correct or remove the line"
         return None
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, get_args, ge
 
 import polars as pl
 
+from tacit.atomic_files import atomic, require_distinct, write_atomically
 from tacit.errors import DataError, RequestError
 from tacit.metrics.accuracy import Slice
-from tacit.whole_files import require_distinct, whole, write_whole
 from tacit.wire.strict import brief
 
 
@@ -106,8 +106,8 @@ def to_frame(rows: Sequence[Record], kind: type[Record]) -> pl.DataFrame:
 def save(rows: Sequence[Record], path: Path, kind: type[Record]) -> None:
     """Write the rows as JSON to `path` and as Parquet next to it, each atomically."""
     text = ",\n".join(json.dumps(row.to_dict(), allow_nan=False) for row in rows)
-    write_whole(path, f"[\n{text}\n]\n".encode())
-    with whole(path.with_suffix(".parquet")) as partial:
+    write_atomically(path, f"[\n{text}\n]\n".encode())
+    with atomic(path.with_suffix(".parquet")) as partial:
         to_frame(rows, kind).write_parquet(partial)
 
 

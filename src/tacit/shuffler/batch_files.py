@@ -13,8 +13,8 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import SpooledTemporaryFile
 
+from tacit.atomic_files import atomic, write_atomically
 from tacit.errors import RequestError
-from tacit.whole_files import whole, write_whole
 from tacit.wire.shuffled import register
 from tacit.wire.shuffled.blind_tokens import SIGNED_BYTES
 from tacit.wire.shuffled.register import Register
@@ -42,7 +42,7 @@ class RegisterFile:
         """Add a line, durably. `change`: adds it to a register. Raises what `change` raises."""
         changed = register.loads(self.current.document)
         change(changed)
-        write_whole(self._path, changed.document)
+        write_atomically(self._path, changed.document)
         self.current = changed
 
 
@@ -67,7 +67,7 @@ class BatchFiles:
             for bundle in bundles:
                 for message in messages_of(bundle):
                     parts[message[0]].write(message)
-            with whole(self.path(task)) as partial, open(partial, "wb") as batch:
+            with atomic(self.path(task)) as partial, open(partial, "wb") as batch:
                 for part in parts:
                     part.seek(0)
                     ordered = b"".join(sorted(messages_of(part.read())))
@@ -80,7 +80,7 @@ class BatchFiles:
 
     def write_tokens(self, task: str, signed: Iterable[bytes]) -> None:
         """Write the signed tokens of all bundles in the order of their bytes, as `write`."""
-        write_whole(self.path(task).with_suffix(TOKENS), b"".join(sorted(signed)))
+        write_atomically(self.path(task).with_suffix(TOKENS), b"".join(sorted(signed)))
 
     def delete(self, task: str) -> bool:
         """Delete the batch of a task, and its tokens. Returns whether the batch existed."""

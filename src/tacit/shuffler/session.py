@@ -8,8 +8,8 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, build_opener
 
+from tacit.atomic_files import atomic
 from tacit.errors import DataError, RequestError
-from tacit.whole_files import whole
 from tacit.wire.origin import is_private
 from tacit.wire.shuffled import register
 from tacit.wire.shuffled.register import Closing
@@ -73,7 +73,7 @@ class ShufflerSession:
         Raises `RequestError` if the shuffler refuses, such as while it deletes the bundles of the
         batch, and `DataError` for another batch, such as a part of it.
         """
-        with whole(path) as partial:
+        with atomic(path) as partial:
             if self._written(partial, "batch") != batch:
                 raise DataError(OTHER_BATCH)
 
@@ -82,7 +82,7 @@ class ShufflerSession:
 
         The register has no digest of them: each has a signature. Raises as `download`.
         """
-        with whole(path) as partial:
+        with atomic(path) as partial:
             self._written(partial, "tokens")
 
     def delete(self) -> None:

@@ -170,7 +170,7 @@ def _pairs(few: CanonicalRatings, size: int, account: Account) -> tuple[Doubles,
     Shape (size, size), 0 on the diagonal.
     """
     grid = covariance_grid(account.multiplier("pairs"))
-    steps = contributions.whole(even_weights(few), few.person, few.people, grid)
+    steps = contributions.rounded(even_weights(few), few.person, few.people, grid)
     above = np.triu_indices(size, 1)
     noisy = account.gaussian("pairs", products(few, steps, size)[above], sensitivity=grid**2)
     pairs = np.zeros((size, size))

@@ -37,7 +37,7 @@ import numpy as np
 from tacit.channels.mechanism import MOST_EPSILON
 from tacit.channels.table import Channel
 from tacit.collection.sampler import BulkWords
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, integer
 from tacit.kernels.foldin import Home
 from tacit.kernels.layout import Side, by_user
 from tacit.models.fitted import Fitted
@@ -86,8 +86,8 @@ class PGMF:
     unit = "user"
 
     def __post_init__(self) -> None:
-        whole("rounds", self.rounds, 1)
-        whole("width", self.width, 1)
+        integer("rounds", self.rounds, 1)
+        integer("width", self.width, 1)
         if self.reports is not None and (self.reports < 1 or self.rounds % self.reports):
             raise RequestError(
                 f"reports must be a divisor of the {self.rounds} rounds, such as 1, got "

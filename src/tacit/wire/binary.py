@@ -107,7 +107,7 @@ def rounded(floats: Floats, *, half: bool) -> Floats | bytes:
     return struct.pack(f"<{len(floats)}e", *floats) if half else floats
 
 
-def whole(block: Bytes, first: int, count: int, size: int) -> tuple[int, ...]:
+def integers(block: Bytes, first: int, count: int, size: int) -> tuple[int, ...]:
     """Return `count` little-endian integers of `size` bytes, 2 or 4, starting at index `first`."""
     return struct.unpack_from(f"<{count}{'H' if size == 2 else 'I'}", block, size * first)
 

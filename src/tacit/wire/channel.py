@@ -76,7 +76,7 @@ def _channel(fields: dict[str, Any]) -> Channel:
             weights=strict.listed(fields["weights"], "weights", _row, WHAT, MOST_LEVELS + 1),
             epsilon=strict.typed(fields, "epsilon", str, WHAT),
             missing=strict.typed(fields, "missing", bool, WHAT),
-            word_bits=strict.whole(fields, "word_bits", WHAT),
+            word_bits=strict.integer(fields, "word_bits", WHAT),
         )
     except RequestError as error:
         raise DataError(f"The channel's table is malformed: {error}") from None

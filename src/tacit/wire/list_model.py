@@ -136,7 +136,7 @@ class ListModel:
         weights = binary.halves(near.weights, index * near.count, near.count)
         if near.count == n:
             return range(n), weights
-        return binary.whole(near.places, index * near.count, near.count, place_bytes(n)), weights
+        return binary.integers(near.places, index * near.count, near.count, place_bytes(n)), weights
 
     def hiding(self, ids: Iterable[object]) -> Self:
         """Return the model with these items hidden, and no others. Unknown ids are ignored."""
@@ -204,7 +204,7 @@ class ListModel:
         if near is None or near.count == n:
             return
         for index in range(n):
-            row = binary.whole(near.places, index * near.count, near.count, place_bytes(n))
+            row = binary.integers(near.places, index * near.count, near.count, place_bytes(n))
             if row[-1] >= n or not all(map(lt, row, islice(row, 1, None))):
                 raise DataError("Neighbours of this list model are out of range, or out of order.")
 

@@ -59,7 +59,7 @@ def typed(known: dict[str, Any], key: str, kind: type[T], what: str) -> T:
     return value
 
 
-def whole(known: dict[str, Any], key: str, what: str) -> int:
+def integer(known: dict[str, Any], key: str, what: str) -> int:
     """Return the value of `key`, an integer below 2^53 in magnitude. Raises `DataError`."""
     value = typed(known, key, int, what)
     if abs(value) >= ENDS:

@@ -156,15 +156,17 @@ def _write(
     figures: Path | None,
 ) -> None:
     """Write the report and the figures of the finished studies."""
+    from tacit.atomic_files import write_atomically
     from tacit.reporting.plot import svg
-    from tacit.whole_files import write_whole
     from tacit_studies import page
 
     for study, result in parts if figures else ():
         if result.drawing is not None and figures is not None:
             figures.mkdir(parents=True, exist_ok=True)
-            write_whole(figures / f"{paper.name}-{study.name}.svg", svg(result.drawing).encode())
+            write_atomically(
+                figures / f"{paper.name}-{study.name}.svg", svg(result.drawing).encode()
+            )
     if report is not None and parts:
         run = page.provenance(data, options.typed())
-        write_whole(report, page.report(paper, parts, run).encode())
+        write_atomically(report, page.report(paper, parts, run).encode())
         options.notice(f"Open {report} in a browser.")

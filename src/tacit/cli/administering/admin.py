@@ -111,11 +111,11 @@ def export(
 
     Example: tacit admin export 8d3f0c1e-55aa41b7-9e02c6d4-7710fb23 --db reports.db -o reports.json
     """
+    from tacit.atomic_files import write_atomically
     from tacit.collector.administration.deletion import pseudonym
     from tacit.collector.administration.stored_rows import export as exported
     from tacit.collector.storage.addresses import open_reader
     from tacit.results.records import writable
-    from tacit.whole_files import write_whole
 
     writable(output, read=(db,))
     person = pseudonym(code)
@@ -127,7 +127,7 @@ def export(
     if output is None:
         typer.echo(text)
     else:
-        write_whole(output, text.encode(), private=True)
+        write_atomically(output, text.encode(), private=True)
         options.notice(f"{output}: {sum(len(task['reports']) for task in tasks):,} reports")
 
 

@@ -66,10 +66,10 @@ def restore(
 
     Example: tacit admin restore /backup/reports.db --db new.db --tombstones tombstones.json
     """
+    from tacit.atomic_files import require_distinct
     from tacit.collector.administration.backup import restore as restored
     from tacit.collector.administration.tombstones import read
     from tacit.collector.storage.addresses import open_reader, open_store
-    from tacit.whole_files import require_distinct
 
     if not tombstones and not without_tombstones:
         raise RequestError(

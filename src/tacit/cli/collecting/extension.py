@@ -33,9 +33,9 @@ def extend_task(
     items: Path, extend: Path, titles: Path | None, output: Path, open_after: int | None
 ) -> None:
     """Write the task that adds the items of a catalogue to an earlier task."""
+    from tacit.atomic_files import write_atomically
     from tacit.readers import catalogue
     from tacit.results.records import writable
-    from tacit.whole_files import write_whole
     from tacit.wire.tasks.loading import loads
 
     writable(output, read=(items, extend, titles))
@@ -49,7 +49,7 @@ def extend_task(
     as_text = isinstance(parent.items[0], str)
     added = [str(each) if as_text else each for each in ids]
     task = parent.extended(added, named, open_from=_open_from(parent, open_after))
-    write_whole(output, task.document)
+    write_atomically(output, task.document)
     options.notice(
         f"{output}: {len(ids):,} new items, {len(task.items):,} in all. Address {task.address}"
     )

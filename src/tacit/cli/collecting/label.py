@@ -55,13 +55,13 @@ def label(
     writable(output, read=(about,), beside=others)
     page = output.with_suffix(".html")
 
+    from tacit.atomic_files import write_atomically
     from tacit.labels.document import dumps
     from tacit.labels.page import html
-    from tacit.whole_files import write_whole
 
     document = _label(about, delta)
-    write_whole(page, html(document).encode())
-    write_whole(page.with_suffix(".json"), dumps(document).encode())
+    write_atomically(page, html(document).encode())
+    write_atomically(page.with_suffix(".json"), dumps(document).encode())
     stated = " Its guarantee is as stated by the provider." if document.kind == "model" else ""
     sentence = f"{page} and {page.with_suffix('.json')}: the label of a {document.kind}."
     options.notice(sentence + stated)

@@ -51,9 +51,9 @@ def move_task(extend: Path | None, successor: str, signing_key: Path | None, out
 
     `extend` and `signing_key`: None only if `require_moving` raises.
     """
+    from tacit.atomic_files import write_atomically
     from tacit.publishing.provider_key import ProviderKey
     from tacit.results.records import writable
-    from tacit.whole_files import write_whole
     from tacit.wire.origin import FORM
     from tacit.wire.tasks.loading import loads
     from tacit.wire.tasks.moves import is_successor
@@ -67,7 +67,7 @@ def move_task(extend: Path | None, successor: str, signing_key: Path | None, out
         raise RequestError(f"{signing_key} does not exist; name the key file of the first task.")
     before = loads(extend.read_bytes())
     task = ProviderKey.load(signing_key).move(before, successor)
-    write_whole(output, task.document)
+    write_atomically(output, task.document)
     options.notice(
         f"{output}: from {before.origin} to {successor}. Serve it at both. Address {task.address}"
     )

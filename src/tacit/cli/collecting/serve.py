@@ -129,12 +129,12 @@ def _url(host: str, port: int) -> str:
 def _task(folder: Path, url: str) -> "Task":
     """Load the task of the folder, or create it. Raises `RequestError` for the task of another
     provider, which no device would answer here."""
-    from tacit.whole_files import write_whole
+    from tacit.atomic_files import write_atomically
     from tacit.wire.tasks.loading import loads
 
     path = folder / "task.json"
     if not path.exists():
-        write_whole(path, made_up_task(made_up_people(), url).document)
+        write_atomically(path, made_up_task(made_up_people(), url).document)
     task = loads(path.read_bytes())
     if task.origin not in (None, url):
         raise RequestError(

@@ -98,12 +98,12 @@ def task(
         --shuffler https://shuffler.example --epsilon 4 --bundles 50000 --closes 2031-05-01T12:00
         --key films.key -o films.json
     """
+    from tacit.atomic_files import write_atomically
     from tacit.collection.shuffled.plan import ShuffledPlan, largest_delta
     from tacit.collection.shuffled.tasks import Origins, item_task
     from tacit.readers import catalogue
     from tacit.results.records import writable
     from tacit.shuffler.task_key import TaskKey
-    from tacit.whole_files import write_whole
     from tacit.wire.origin import origin_of
 
     signing_key = output.with_suffix(".pem")
@@ -134,7 +134,7 @@ def task(
             scale=stars,
         )
         pair.save(key)
-        write_whole(output, document.document)
+        write_atomically(output, document.document)
     follows = "announces a task about pairs" if document.announced else "is the only one"
     size = document.round.messages + document.round.dummies
     options.notice(
@@ -207,11 +207,11 @@ def pairs(
         tacit shuffled pairs films-counts.json --closes 2031-06-01T12:00 --key pairs.key
         -o pairs.json
     """
+    from tacit.atomic_files import write_atomically
     from tacit.collection.shuffled.counts import load_counts
     from tacit.results.records import writable
     from tacit.shuffler.task_key import TaskKey
     from tacit.training.shuffled.collected import pair_task
-    from tacit.whole_files import write_whole
 
     first, signing_key = load_counts(counts), output.with_suffix(".pem")
     signed = first.task.signer is not None
@@ -227,7 +227,7 @@ def pairs(
                 "model from the counts of items alone."
             )
         pair.save(key)
-        write_whole(output, document.document)
+        write_atomically(output, document.document)
     options.notice(
         f"{output}: pairs of {len(document.items):,} items, "
         f"{document.round.messages + document.round.dummies:,} messages per device. "

@@ -58,6 +58,7 @@ def count(
         tacit shuffled count films.json --key /shared/films.key --engine spark
         --master spark://host:7077 -o /shared/films-counts.json
     """
+    from tacit.atomic_files import write_atomically
     from tacit.cli.engines import counting
     from tacit.collection.shuffled.counts import counts_of
     from tacit.results.records import writable
@@ -65,7 +66,6 @@ def count(
     from tacit.shuffler.decryption import open_batch
     from tacit.shuffler.session import ShufflerSession
     from tacit.shuffler.task_key import destroy, require_key
-    from tacit.whole_files import write_whole
     from tacit.wire.shuffled.task import loads
 
     downloaded = output.with_name(output.name + ".batch")
@@ -91,7 +91,7 @@ def count(
                 if document.signer is not None:
                     session.download_tokens(content.with_suffix(TOKENS))
             counts = open_batch(content, document, key, chosen, tokens=signed)
-            write_whole(output, counts.document)
+            write_atomically(output, counts.document)
     if key.exists():
         destroy(key, document.key)
     if session is not None:
@@ -123,6 +123,7 @@ def fit(
 
     Example: tacit shuffled fit films-counts.json pairs-counts.json --publish models -o model
     """
+    from tacit.atomic_files import write_atomically
     from tacit.collection.shuffled.counts import load_counts
     from tacit.collector.storage.publications import Publication
     from tacit.collector.storage.published_models import PublishedModels
@@ -130,7 +131,6 @@ def fit(
     from tacit.models.fitted import Fitted
     from tacit.results.records import writable
     from tacit.training.shuffled.collected import fit_counts
-    from tacit.whole_files import write_whole
 
     if len(counts) > 2:
         raise RequestError(f"COUNTS must be one or two files, got {len(counts)}.")
@@ -138,7 +138,7 @@ def fit(
     loaded = [load_counts(path) for path in counts]
     fitted = fit_counts(*loaded)
     learnt = item_model(fitted) if isinstance(fitted, Fitted) else list_model(fitted)
-    write_whole(output, learnt.to_bytes())
+    write_atomically(output, learnt.to_bytes())
     options.notice(f"{output}: {fitted.model}. {fitted.guarantee.sentence}")
     if publish is not None:
         folder, bundles = PublishedModels(publish), sum(each.bundles for each in loaded)

@@ -173,9 +173,9 @@ def task(
 
     writable(output, read=(items, signing_key, titles))
 
+    from tacit.atomic_files import write_atomically
     from tacit.collection import named_plans
     from tacit.scale import RatingScale
-    from tacit.whole_files import write_whole
     from tacit.wire.tasks.task import Task
 
     named_plans.check_channels([channel], plan)
@@ -204,7 +204,7 @@ def task(
         growth=growth(plan, len(ids), extendable, renew, epoch),
         provider_key=provider_key(signing_key),
     )
-    write_whole(output, document.document)
+    write_atomically(output, document.document)
     options.notice(
         f"{output}: {len(ids):,} items, plan {plan}{_limit_of(document)}. "
         f"Address {document.address}"

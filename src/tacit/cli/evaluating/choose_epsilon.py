@@ -145,8 +145,8 @@ def choose_epsilon(
 
 
 def _draw(result: "Tradeoff", criteria: "Criteria", path: Path) -> None:
+    from tacit.atomic_files import write_atomically
     from tacit.reporting.plot import svg
     from tacit.results.choice.report import figure
-    from tacit.whole_files import write_whole
 
-    write_whole(path, svg(figure(result, criteria.limits)).encode())
+    write_atomically(path, svg(figure(result, criteria.limits)).encode())

@@ -56,9 +56,9 @@ def split_domains(
             f"must be a folder, got the file '{output}'", param_hint="--output"
         )
 
+    from tacit.atomic_files import require_distinct
     from tacit.crossdomain.genres import SIDES, GenreSplit, Halves
     from tacit.readers import items as catalogue
-    from tacit.whole_files import require_distinct
 
     targets = [output / f"{name}.parquet" for name in (*SIDES, "items")]
     require_distinct(targets, (data, items, *_read_in(data, items, targets)))
@@ -98,7 +98,7 @@ def _table(split: "GenreSplit") -> str:
 
 
 def _write(frame: "pl.DataFrame", path: Path) -> None:
-    from tacit.whole_files import whole
+    from tacit.atomic_files import atomic
 
-    with whole(path) as partial:
+    with atomic(path) as partial:
         frame.write_parquet(partial)

@@ -36,8 +36,8 @@ def export(
 
         tacit export model --to parquet -o items.parquet
     """
+    from tacit.atomic_files import write_atomically
     from tacit.results.records import writable
-    from tacit.whole_files import write_whole
 
     if to not in ENDINGS:
         raise RequestError(f"--to must be one of {', '.join(ENDINGS)}, got {to}.")
@@ -45,7 +45,7 @@ def export(
         raise RequestError(f"{model} is a folder; name the file of a model.")
     target = output or model.with_name(model.name + ENDINGS[to])
     writable(target, read=(model,))
-    write_whole(target, _content(model, to))
+    write_atomically(target, _content(model, to))
     options.notice(f"Exported {model} to {target}.")
 
 

@@ -50,10 +50,10 @@ def reports_of(file: Path | None, db: str | None, task: str | None) -> "Reports"
 
 def write_model(fitted: "Fitted | FittedLists", output: Path) -> None:
     """Write a rating model, or the downloadable form of a list model, atomically."""
+    from tacit.atomic_files import atomic
     from tacit.models import Fitted, list_model
-    from tacit.whole_files import whole
 
-    with whole(output) as partial:
+    with atomic(output) as partial:
         if isinstance(fitted, Fitted):
             fitted.save(partial)
         else:

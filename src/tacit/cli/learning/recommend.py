@@ -161,8 +161,8 @@ def to_all(
     Raises `RequestError` for a model without users, for another ending of `output`, and for
     `rank_by` with a top-N model.
     """
+    from tacit.atomic_files import atomic
     from tacit.models import FittedLists, load
-    from tacit.whole_files import whole
     from tacit.wire.list_model import ListModel
 
     if output.suffix not in (".parquet", ".csv"):
@@ -177,7 +177,7 @@ def to_all(
         lists = fitted.recommend(users, n, exclude=hidden, titles=titles)
     else:
         lists = fitted.recommend(users, n, exclude=hidden, titles=titles, rank_by=rank_by)
-    with whole(output) as partial:
+    with atomic(output) as partial:
         lists.write_parquet(partial) if output.suffix == ".parquet" else lists.write_csv(partial)
     options.notice(f"{len(lists):,} rows for {len(users):,} users are in {output}.")
 

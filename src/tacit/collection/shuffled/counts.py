@@ -61,7 +61,7 @@ def load_counts(path: Path) -> BucketCounts:
         raise DataError(f"{path} must have the format {FORMAT}.")
     task = loads(strict.typed(fields, "task", str, WHAT).encode())
     counts = strict.listed(fields["counts"], "counts", strict.integral, WHAT)
-    return BucketCounts(task, strict.whole(fields, "bundles", WHAT), np.array(counts, np.int64))
+    return BucketCounts(task, strict.integer(fields, "bundles", WHAT), np.array(counts, np.int64))
 
 
 def counts_of(task: ShuffledTask, path: Path) -> BucketCounts | None:

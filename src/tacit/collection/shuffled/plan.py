@@ -14,7 +14,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from functools import cached_property, lru_cache
 from math import ceil, isqrt
 
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, integer
 from tacit.privacy.ledger import epsilon_text
 from tacit.privacy.shuffled_certificate import LARGEST_DELTA, ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound, calibrated
@@ -71,8 +71,8 @@ class ShuffledPlan:
     signed: bool = False
 
     def __post_init__(self) -> None:
-        whole("messages", self.messages, 1)
-        whole("items", self.items, 1)
+        integer("messages", self.messages, 1)
+        integer("items", self.items, 1)
         most = LARGEST_DELTA / self._claim.bundles
         if Decimal(self.delta) > most:
             raise RequestError(

@@ -11,6 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tacit.atomic_files import atomic
 from tacit.collector.administration.deletion import purge, settled
 from tacit.collector.administration.summary import questions
 from tacit.collector.administration.tombstones import Tombstones, merged, of_store
@@ -18,7 +19,6 @@ from tacit.collector.ingest.retention import LATE
 from tacit.collector.storage.sqlite import SqliteStore
 from tacit.collector.storage.store import Held, Inspector, ReportStore, StoredReport
 from tacit.errors import RequestError
-from tacit.whole_files import whole
 
 
 class Copied(NamedTuple):
@@ -33,7 +33,7 @@ def back_up(source: Inspector, path: Path) -> Copied:
 
     Owner-only permissions. An earlier file is replaced. Raises `OSError` and `RequestError`.
     """
-    with whole(path, private=True) as partial:
+    with atomic(path, private=True) as partial:
         try:
             with closing(SqliteStore(str(partial))) as target:
                 copied = _copy(source, target, of_store(source))

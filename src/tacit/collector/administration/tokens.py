@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
+from tacit.atomic_files import atomic
 from tacit.collector.ingest.tokens import digests
 from tacit.errors import RequestError
-from tacit.whole_files import whole
 
 TOKEN_BYTES = 16
 """Random bytes of a token: nobody guesses one among 50,000 valid ones."""
@@ -76,7 +76,7 @@ def _edited(path: Path) -> Generator[list[str]]:
         digests(lines)
         yield lines
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-        with whole(path, private=True) as partial:
+        with atomic(path, private=True) as partial:
             partial.write_text("".join(f"{line}\n" for line in lines))
             partial.chmod(mode)
     finally:

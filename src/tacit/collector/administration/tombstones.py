@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tacit.atomic_files import atomic
 from tacit.collector.administration.summary import questions
 from tacit.collector.ingest.retention import LATE, due
 from tacit.collector.storage.store import Inspector
 from tacit.errors import DataError, RequestError
-from tacit.whole_files import whole
 from tacit.wire import strict
 from tacit.wire.tasks.task import Task
 
@@ -63,7 +63,7 @@ def record(path: Path, inspector: Inspector, now: float) -> int:
         {"question": question, "person": person.hex(), "epoch": epoch}
         for (question, person), epoch in sorted(unexpired.items())
     ]
-    with whole(path, private=True) as partial:
+    with atomic(path, private=True) as partial:
         partial.write_text(json.dumps({"format": FORMAT, "erased": listed}) + "\n")
     return len(unexpired)
 

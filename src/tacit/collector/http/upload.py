@@ -15,7 +15,7 @@ from tacit.collector.ingest import problems
 from tacit.collector.ingest.commit import Cost
 from tacit.collector.ingest.problems import MEDIA_TYPE, Problem, ProblemError
 from tacit.collector.ingest.samples import Samples, claims
-from tacit.collector.ingest.validation import Claim, Refused, Taken, among, read, refusal
+from tacit.collector.ingest.validation import Claim, Refused, Validated, among, read, refusal
 from tacit.collector.ingest.writer import ExcessError, Writer
 from tacit.collector.limits.limits import Charge, Reservation
 from tacit.collector.storage.store import ReportOutcome, StoredReport, StoreError
@@ -90,7 +90,7 @@ class UploadHandler:
         self._metrics.clock_skew.observe(max(-MOST_SKEW, min(skew, MOST_SKEW)))
         if samples is not None:
             samples.bound(report.person for report in sent)
-        accepted = visit.validator.taken(sent, visit.now)
+        accepted = visit.validator.validate(sent, visit.now)
         charge = visit.charge(len(sent), accepted.people)
         if samples is None:
             rows, refused, paid = accepted.rows, accepted.refused, None
@@ -104,7 +104,7 @@ class UploadHandler:
         return self._accepted(rows, outcomes, refused)
 
     async def _right(
-        self, upload: Taken, samples: Samples, charge: Charge | None
+        self, upload: Validated, samples: Samples, charge: Charge | None
     ) -> tuple[set[Claim], Reservation | None]:
         """Return the valid claims. Expensive checks are charged to the token first."""
         known = {each: samples.right(*each) for each in upload.claims}

@@ -92,7 +92,7 @@ Claim = tuple[str, Places]
 """A user, or a block key, and the item indices that are claimed to be queried."""
 
 
-class Taken(NamedTuple):
+class Validated(NamedTuple):
     """Rows of an upload, and its refused reports.
 
     `people`: names in any of them. `claims`: with "sample:K" and blocks, one per row, to check.
@@ -127,7 +127,7 @@ class ReportValidator:
         self.samples = Samples(task, worker) if sampled or task.growth else None
         self._is_queried = self._question()
 
-    def taken(self, reports: Sequence[Sent], now: float) -> Taken:
+    def validate(self, reports: Sequence[Sent], now: float) -> Validated:
         """Validate an upload at a moment, except for claims.
 
         Raises `ProblemError` for a malformed name: such a client is not ours, and nothing of its
@@ -148,7 +148,7 @@ class ReportValidator:
                 rows.append(StoredReport(id, self.held.number, report.epoch, mech, person, cells))
                 if self.samples is not None:
                     claims.append((report.key or report.person, places))
-        return Taken(rows, refused, frozenset(people), claims)
+        return Validated(rows, refused, frozenset(people), claims)
 
     def epochs(self, now: float) -> range:
         """Return the epochs that are collected at a moment.
@@ -221,7 +221,7 @@ def _packed_block(block: int, key: str, symbols: Sequence[int], outputs: int) ->
         raise ProblemError(problems.CELLS) from None
 
 
-def among(upload: Taken, right: Collection[Claim]) -> tuple[list[StoredReport], Refused]:
+def among(upload: Validated, right: Collection[Claim]) -> tuple[list[StoredReport], Refused]:
     """Return the rows with valid claims, and all refused reports."""
     rows: list[StoredReport] = []
     refused = list(upload.refused)

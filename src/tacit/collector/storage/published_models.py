@@ -10,10 +10,10 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from tacit.atomic_files import write_atomically
 from tacit.collector.storage import publications
 from tacit.collector.storage.publications import Publication
 from tacit.errors import DataError, RequestError
-from tacit.whole_files import write_whole
 from tacit.wire.item_model import ItemModel
 from tacit.wire.list_model import ListModel, is_list_model
 
@@ -45,7 +45,7 @@ class PublishedModels:
         with self._locked():
             content = model.hiding(self.hidden).to_bytes()
             address = sha256(content).hexdigest()
-            write_whole(self._folder / f"{address}.items", content)
+            write_atomically(self._folder / f"{address}.items", content)
             if record is not None:
                 known = self.publications(task) or tuple(earlier)
                 self._record(task, (*known, replace(record, model=address)))
@@ -75,7 +75,7 @@ class PublishedModels:
         """
         with self._locked():
             served = {task: self._served(task) for task in self.tasks()}
-            write_whole(self._folder / HIDDEN, publications.dump_hidden(tuple(items)))
+            write_atomically(self._folder / HIDDEN, publications.dump_hidden(tuple(items)))
             for task, publication in served.items():
                 self._serve(task, publication)
 
@@ -152,7 +152,7 @@ class PublishedModels:
         """
         content = self._parsed(publication.model).hiding(self.hidden).to_bytes()
         served = replace(publication, model=sha256(content).hexdigest())
-        write_whole(self._folder / f"{served.model}.items", content)
+        write_atomically(self._folder / f"{served.model}.items", content)
         if known := self.publications(task):
             self._record(task, [served if each == publication else each for each in known])
         self._point(task, served.model, served.at)
@@ -161,12 +161,12 @@ class PublishedModels:
     def _point(self, task: str, address: str, at: float | None) -> None:
         """Make a model the task's newest, published `at` Unix seconds; None: now."""
         path = self._folder / f"{task}.newest"
-        write_whole(path, address.encode())
+        write_atomically(path, address.encode())
         if at is not None:
             os.utime(path, (at, at))
 
     def _record(self, task: str, known: Sequence[Publication]) -> None:
-        write_whole(self._folder / f"{task}.history", publications.dumps(known))
+        write_atomically(self._folder / f"{task}.history", publications.dumps(known))
 
     def _parsed(self, address: str) -> ItemModel | ListModel:
         """Return a stored model. Raises `DataError` if it is missing or damaged."""

@@ -22,13 +22,13 @@ import numpy as np
 from tacit.crossdomain.neighbours import (
     Neighbours,
     TargetProfiles,
+    all_ratings,
     compare_profiles,
     elsewhere,
     own,
     predict_by_items,
     predict_by_people,
     target_items,
-    whole,
 )
 from tacit.crossdomain.systems.item_means import item_means
 from tacit.crossdomain.trial import Predicted, Trial, TrialPredictions
@@ -59,7 +59,7 @@ class KNN:
         del epsilon  # without a guarantee
         trial.require_stars()
         how = Neighbours(self.k, 0.0, self.damping)
-        profile: TargetProfiles = whole(trial) if self.linked else own(trial)
+        profile: TargetProfiles = all_ratings(trial) if self.linked else own(trial)
         columns = (
             np.arange(trial.domains.ratings.n_items, dtype=np.int32)
             if self.linked
@@ -92,7 +92,7 @@ class RemoteUser:
         alike = compare_profiles(elsewhere(trial), trial, "user")
         candidates = np.flatnonzero(trial.domains.members(trial.target)).astype(np.int32)
         near = alone_above(alike.nearest(trial.people, candidates, how.wanted, engine))
-        predicted = predict_by_people(own(trial), near, trial, how, engine, own=whole(trial))
+        predicted = predict_by_people(own(trial), near, trial, how, engine, own=all_ratings(trial))
         silent = item_means(trial.domains)[trial.items]
         values = np.where(predicted.covered, predicted.values, silent)
         return TrialPredictions(Predicted(values, predicted.covered), NO_PRIVACY)

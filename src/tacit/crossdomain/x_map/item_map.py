@@ -29,8 +29,8 @@ from tacit.crossdomain.x_map.refit import Memory
 from tacit.crossdomain.x_map.replacement import NOTHING, averaged, united
 from tacit.crossdomain.x_map.x_map import FittedXMap, XMap
 from tacit.engines.engine import Engine
-from tacit.errors import RequestError, whole
-from tacit.kernels.neighbourhood.predictions import Asked, Circle, Profiles, Shared, by_items
+from tacit.errors import RequestError, integer
+from tacit.kernels.neighbourhood.predictions import Circle, Profiles, Requests, Shared, by_items
 from tacit.models.ranking import Notify, warn
 from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Mask, Ratings
@@ -153,7 +153,7 @@ class ItemMap:
         ends = np.array([0, len(above)])
         mine = Profiles(ends, alterego.items, above, weight)
         everyone = np.arange(len(self.means), dtype=np.int32)
-        requests = Asked(np.zeros(1, np.int32), np.array([0, len(everyone)]), everyone)
+        requests = Requests(np.zeros(1, np.int32), np.array([0, len(everyone)]), everyone)
         steps = by_items(requests, Shared(mine, self._circle)).value
         return float(self.scale.low) + float(self.scale.step) * steps
 
@@ -171,7 +171,7 @@ class ItemMap:
         scores = self._scores(profile)
         owned = np.isin(np.arange(len(scores)) + self.first, self.indices(profile))
         order = np.argsort(-scores, kind="stable")
-        best = order[~owned[order]][: whole("n", n, 0)]
+        best = order[~owned[order]][: integer("n", n, 0)]
         items = self.item_ids.take((best + self.first).astype(np.int32)).to_list()
         ratings = np.clip(scores[best], float(self.scale.low), float(self.scale.high))
         return list(zip(items, ratings.tolist(), strict=True))

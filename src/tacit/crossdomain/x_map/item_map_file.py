@@ -91,7 +91,7 @@ def _fields(arrays: Arrays) -> dict[str, Any]:
     scale = RatingScale.parse(strict.typed(header, "scale", str, WHAT))
     scale.require_stars("A map")
     system = _system(header["settings"])
-    ids = _checked(arrays, strict.whole(header, "first", WHAT), system, scale)
+    ids = _checked(arrays, strict.integer(header, "first", WHAT), system, scale)
     return {
         "system": system,
         "scale": scale,
@@ -107,7 +107,7 @@ def _system(value: Any) -> XMap:
     known = strict.fields(value, f"{WHAT}'s settings", SETTINGS)
     decay = model_header.one(known, "decay", strict.real, WHAT)
     for name in ("k", "damping"):
-        strict.whole(known, name, WHAT)
+        strict.integer(known, name, WHAT)
     if known["variant"] != "item" or known["mode"] not in ("none", "faithful"):
         raise DataError(f"{WHAT} has an unknown variant or mode")
     if type(known["stages"]) is not bool or known["decay"] != decay:

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tacit.atomic_files import atomic, write_atomically
 from tacit.crossdomain.x_map.refit import Memory, Pass, Stage
 from tacit.crossdomain.x_map.x_map import XMap
 from tacit.errors import DataError, RequestError
@@ -26,7 +27,6 @@ from tacit.privacy.ledger import epsilon_text
 from tacit.scale import shortest
 from tacit.training.continual.state_file import locked
 from tacit.vocabulary import Vocabulary
-from tacit.whole_files import whole, write_whole
 from tacit.wire import strict
 
 Arrays = dict[str, NDArray[Any]]
@@ -52,7 +52,7 @@ def write_memory(folder: Path, memory: Memory, system: XMap) -> None:
             parts = (one.rows, one.columns, *one.near, one.complete)
             arrays |= {f"{name}/{number}/{p}": a for p, a in zip(PARTS, parts, strict=True)}
     folder.mkdir(0o700, parents=True, exist_ok=True)
-    with whole(folder / MEMORY, private=True) as partial, partial.open("wb") as file:
+    with atomic(folder / MEMORY, private=True) as partial, partial.open("wb") as file:
         np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
 
 
@@ -144,7 +144,7 @@ def debit(folder: Path, release: Release) -> tuple[Release, ...]:
             _parsed(content)
         except (*DAMAGED, DataError) as error:
             raise RequestError(f"{path} cannot record this release: {error}") from None
-        write_whole(path, content)
+        write_atomically(path, content)
     return every
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from tacit import models
+from tacit.atomic_files import write_atomically
 from tacit.crossdomain.domains import item_indices, notify_ambiguity
 from tacit.crossdomain.x_map.item_map import ItemMap
 from tacit.crossdomain.x_map.item_map_file import is_item_map
@@ -24,7 +25,6 @@ from tacit.privacy.guarantee import Guarantee
 from tacit.ratings import Codes, Ratings
 from tacit.scale import RatingScale
 from tacit.vocabulary import Vocabulary
-from tacit.whole_files import write_whole
 from tacit.wire.item_model import MAGICS, ItemModel
 from tacit.wire.list_model import ListModel
 
@@ -122,7 +122,7 @@ class FactorMap:
 
     def save(self, path: Path | str) -> None:
         """Write the item model that devices download. Raises `OSError` if that fails."""
-        write_whole(Path(path), self.published.to_bytes())
+        write_atomically(Path(path), self.published.to_bytes())
 
     def _device(self, profile: Ratings) -> Profile:
         codes = self.indices(profile)

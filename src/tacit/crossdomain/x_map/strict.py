@@ -46,7 +46,7 @@ from tacit.training.mechanism import contributions
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.fitted_model import promise
-from tacit.training.person.item_means import Crossing
+from tacit.training.person.item_means import CrossDomain
 
 BINS = 8  # per level
 SPREAD = 0.4  # prior deviation of a cut around the midpoint, in levels
@@ -106,7 +106,7 @@ def _counted(
     pairs, counts = np.unique(queries.users.astype(np.int64) * cells + cell, return_counts=True)
     owner = pairs // cells
     norms = np.sqrt(np.bincount(owner, counts.astype(np.float64) ** 2, known.n_users))
-    steps = contributions.whole(counts / norms[owner], owner, known.n_users, bound)
+    steps = contributions.rounded(counts / norms[owner], owner, known.n_users, bound)
     totals = np.bincount(pairs % cells, steps, cells)  # exact: integers below 2^53
     return totals.astype(np.int64).reshape(-1, levels)
 
@@ -159,8 +159,8 @@ class StrictMap:
             account.reserve("cuts", CUTS)
         links = np.zeros(domains.ratings.n_users, np.bool_)
         links[domains.straddlers(target)] = True
-        inputs = Crossing(links, domains.of_item.astype(np.int64), target)
-        side = self.training.learn(domains.ratings, account, crossing=inputs)
+        inputs = CrossDomain(links, domains.of_item.astype(np.int64), target)
+        side = self.training.learn(domains.ratings, account, cross_domain=inputs)
         fold_in = side.fitted(promise(account))
         cuts = median_cuts(trial, links, fold_in, account) if few else np.empty(0)
         return side.closed(account), cuts

@@ -33,7 +33,7 @@ from tacit.device.shuffled.signs import OwnItems, are_ratings, check_kind
 from tacit.device.shuffled.tokens import OneTimeTokens
 from tacit.device.storage.store import Store
 from tacit.device.transport import Answer, Http, Transport
-from tacit.errors import CertificateError, RequestError, must_be, whole
+from tacit.errors import CertificateError, RequestError, integer, must_be
 from tacit.privacy.ledger import Ledger, is_plain, nano, plain
 from tacit.wire.list_model import ListModel
 from tacit.wire.origin import origin_of, place_of
@@ -70,7 +70,7 @@ class ShuffledPolicy:
 
     def __post_init__(self) -> None:
         plain(self.most_epsilon)
-        whole("bundles", self.bundles, 1)
+        integer("bundles", self.bundles, 1)
         must_be(bool, self.signed, "True or False as signed", "leave it out")
         if not (is_plain(self.honest) and 0 < Decimal(self.honest) <= 1):
             raise RequestError(

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
+from tacit.atomic_files import write_atomically
 from tacit.collection.named_plans import AUTO, IDENTITY, resolve_auto
 from tacit.engines.engine import Engine
 from tacit.errors import RequestError
@@ -36,7 +37,6 @@ from tacit.results.comparison.tables import accuracy, as_text, deciding
 from tacit.results.guarantee_text import sentences
 from tacit.results.records import ROWS, to_frame, writable
 from tacit.scale import RatingScale
-from tacit.whole_files import write_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class ComparisonResult:
         target = given_path(path)
         writable(target)
         page = page_of(self.request, self.ratings, command, notify)
-        write_whole(target, page(self.rows).encode())
+        write_atomically(target, page(self.rows).encode())
         return target
 
 

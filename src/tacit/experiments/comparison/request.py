@@ -10,7 +10,7 @@ import polars as pl
 
 from tacit.collection.named_plans import check_channels
 from tacit.engines.engine import Engine
-from tacit.errors import RequestError, number, shown, whole
+from tacit.errors import RequestError, integer, number, shown
 from tacit.experiments.comparison.comparison import Comparison
 from tacit.experiments.comparison.members import (
     Members,
@@ -110,7 +110,7 @@ def asked(
     find = with_models(learnt.objects)
     named = [find(name, mode) for name in learnt.names if name not in BASELINES]
     options = parsed_settings(named, settings)
-    options |= {} if factors is None else {"factors": whole("factors", factors, 0)}
+    options |= {} if factors is None else {"factors": integer("factors", factors, 0)}
     check_channels([name for name in via.names if name not in via.objects], plan_name)
     comparison = Comparison(
         channels=via.names,
@@ -118,7 +118,7 @@ def asked(
         epsilons=epsilon_texts(epsilons),
         protocol=protocol,
         plan=plan_name,
-        cap=None if cap is None else whole("cap", cap),
+        cap=None if cap is None else integer("cap", cap),
         relevant=None if relevant is None else number("relevant", relevant, "4"),
         mode=mode,
         delta=_delta(delta),
@@ -163,8 +163,8 @@ def protocol(split: str, test_share: float | None, folds: int | None, seeds: int
     return SplitProtocol(
         kind=_split_name(split),
         share=None if test_share is None else number("test_share", test_share, "0.1"),
-        folds=None if folds is None else whole("folds", folds),
-        seeds=whole("seeds", seeds),
+        folds=None if folds is None else integer("folds", folds),
+        seeds=integer("seeds", seeds),
     )
 
 

@@ -13,8 +13,11 @@ Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
 
-class Asked(NamedTuple):
-    """Requested predictions of a block of users: items `item[start[r] : start[r + 1]]`."""
+class Requests(NamedTuple):
+    """Requested predictions of a block of users.
+
+    Those of user `person[r]` are of items `item[start[r] : start[r + 1]]`.
+    """
 
     person: Ints
     start: Longs
@@ -61,7 +64,7 @@ class NeighbourPredictions(NamedTuple):
     covered: NDArray[np.bool_]
 
 
-def by_items(requests: Asked, shared: Shared) -> NeighbourPredictions:
+def by_items(requests: Requests, shared: Shared) -> NeighbourPredictions:
     """Return Pred_A(i) = r_i + sum_j s_ij w_Aj (r_Aj - r_j) / (sum_j |s_ij| w_Aj + prior)."""
     answer = NeighbourPredictions(
         np.empty(len(requests.item)), np.zeros(len(requests.item), np.bool_)
@@ -71,7 +74,7 @@ def by_items(requests: Asked, shared: Shared) -> NeighbourPredictions:
     return answer
 
 
-def by_people(requests: Asked, shared: Shared) -> NeighbourPredictions:
+def by_people(requests: Requests, shared: Shared) -> NeighbourPredictions:
     """Return Pred_A(i) = r_A + sum_B s_AB (r_Bi - r_B) / (sum_B |s_AB| + prior)."""
     answer = NeighbourPredictions(
         np.empty(len(requests.item)), np.zeros(len(requests.item), np.bool_)
@@ -85,7 +88,7 @@ def by_people(requests: Asked, shared: Shared) -> NeighbourPredictions:
 def _by_items(
     piece: int,
     pieces: Longs,
-    requests: Asked,
+    requests: Requests,
     profiles: Profiles,
     circle: Circle,
     answer: NeighbourPredictions,
@@ -96,7 +99,7 @@ def _by_items(
 
 @njit(cache=True)
 def _person_by_items(
-    row: int, requests: Asked, profiles: Profiles, circle: Circle, answer: NeighbourPredictions
+    row: int, requests: Requests, profiles: Profiles, circle: Circle, answer: NeighbourPredictions
 ) -> None:
     above, weight = np.zeros(len(circle.row)), np.zeros(len(circle.row))
     person = requests.person[row]
@@ -119,7 +122,7 @@ def _person_by_items(
 def _by_people(
     piece: int,
     pieces: Longs,
-    requests: Asked,
+    requests: Requests,
     profiles: Profiles,
     circle: Circle,
     answer: NeighbourPredictions,
@@ -130,7 +133,7 @@ def _by_people(
 
 @njit(cache=True)
 def _person_by_people(
-    row: int, requests: Asked, profiles: Profiles, circle: Circle, answer: NeighbourPredictions
+    row: int, requests: Requests, profiles: Profiles, circle: Circle, answer: NeighbourPredictions
 ) -> None:
     items = requests.item.max() + 1
     top, bottom = np.zeros(items), np.zeros(items)

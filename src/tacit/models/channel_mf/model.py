@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from tacit.engines.engine import Engine, Local
 from tacit.engines.tables import opened
-from tacit.errors import whole
+from tacit.errors import integer
 from tacit.kernels.layout import Side
 from tacit.models.channel_mf.gibbs import GibbsChain
 from tacit.models.channel_mf.likelihood import affordable_draws
@@ -131,7 +131,7 @@ class ChannelMF:
     state: str | Path | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        whole("every", self.every, 1)
+        integer("every", self.every, 1)
 
     @property
     def name(self) -> str:

@@ -83,7 +83,7 @@ class Tuning:
         if isinstance(value, dict):
             value = {"prior": 0.0, "regression": False} | cast("dict[str, Any]", value)
         known = strict.fields(value, what, tuple(cls.__dataclass_fields__))
-        reports, step = (strict.whole(known, name, what) for name in ("reports", "step"))
+        reports, step = (strict.integer(known, name, what) for name in ("reports", "step"))
         noise, emphasis, prior = (
             _number(known[name], what) for name in ("noise", "emphasis", "prior")
         )

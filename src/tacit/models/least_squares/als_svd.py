@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import whole
+from tacit.errors import integer
 from tacit.kernels.als import SideProblem, half_step
 from tacit.kernels.predict import bilinear
 from tacit.kernels.sgd import Doubles, Parameters, Rates, descend, implicit
@@ -47,7 +47,7 @@ class AlternatingSVD:
     implicit: bool = False
 
     def __post_init__(self) -> None:
-        whole("factors", self.factors, 1)
+        integer("factors", self.factors, 1)
 
     @property
     def name(self) -> str:

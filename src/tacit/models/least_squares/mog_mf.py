@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import whole
+from tacit.errors import integer
 from tacit.models.evidence.evidence import Evidence
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.half_steps import FREE, Factors
@@ -54,7 +54,7 @@ class MoGMF:
     name = "mog-mf"
 
     def __post_init__(self) -> None:
-        whole("components", self.components, 1)
+        integer("components", self.components, 1)
 
     def fit(
         self, data: Evidence, *, rng: int = 0, advance: Callable[[float], None] = lambda done: None

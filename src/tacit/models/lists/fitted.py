@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tacit.errors import RequestError, must_be, whole
+from tacit.errors import RequestError, integer, must_be
 from tacit.errors import path as given_path
 from tacit.kernels.layout import Side
 from tacit.kernels.ranking.linked_lists import linked_lists
@@ -119,7 +119,7 @@ class FittedLists:
         Raises `RequestError` for a length below 1, for another `where`, and if `own` is not a
         `Ratings`.
         """
-        length = whole("length", length, 1)
+        length = integer("length", length, 1)
         own_items = self.own_items(own)
         users, excluded = self.exclusion(own_items, where)
         codes = np.full((len(self.user_ids), length), -1, np.int32)

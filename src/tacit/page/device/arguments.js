@@ -56,7 +56,7 @@ export function options(names, value, what, remedy) {
  * @param {number} [least]
  * @returns {number}
  */
-export function whole(what, value, least = -Infinity) {
+export function integer(what, value, least = -Infinity) {
   const bound = least === -Infinity ? "" : ` of at least ${least}`;
   if (Number.isSafeInteger(value) && value >= least) return value;
   throw new RequestError(`${what} must be an integer${bound}, got ${shown(value)}.`);

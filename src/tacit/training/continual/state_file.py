@@ -24,12 +24,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tacit.atomic_files import write_atomically
 from tacit.errors import DataError, RequestError
 from tacit.models import archive
 from tacit.privacy.guarantee import PARTS, Part
 from tacit.training.continual.contributions import ROWS, Contributions
 from tacit.vocabulary import Vocabulary
-from tacit.whole_files import write_whole
 
 Longs = NDArray[np.int64]
 Ints = NDArray[np.int32]
@@ -144,7 +144,7 @@ def write_state(folder: Path, state: SeriesState, measured: Mapping[str, Longs])
         buffer = io.BytesIO()
         np.save(buffer, values, allow_pickle=False)
         file = _file(name, state.done)
-        write_whole(folder / file, buffer.getvalue())
+        write_atomically(folder / file, buffer.getvalue())
         digests[file] = sha256(buffer.getvalue()).hexdigest()
     header = {
         "format": FORMAT,

@@ -116,7 +116,7 @@ def weights(canonical: CanonicalRatings, wanted: Doubles, labels: Doubles, bound
     return requested / np.sqrt(np.maximum(by_weight, by_label))[canonical.person]
 
 
-def whole(amounts: Doubles, owner: NDArray[np.int64], owners: int, bound: int) -> Ints:
+def rounded(amounts: Doubles, owner: NDArray[np.int64], owners: int, bound: int) -> Ints:
     """Round `amounts`, whose norm per owner is at most 1, to integers, where 1 is `bound` steps.
 
     Each owner's integers have an L2 norm of at most `bound`. Rounding adds up to half a step per
@@ -132,10 +132,10 @@ def whole(amounts: Doubles, owner: NDArray[np.int64], owners: int, bound: int) -
     return np.where(inside[owner], steps, 0).astype(np.int32)
 
 
-def whole_rows(rows: Doubles, bound: int) -> Ints:
-    """Round every row of `rows`, shape (users, D), as `whole`."""
+def rounded_rows(rows: Doubles, bound: int) -> Ints:
+    """Round every row of `rows`, shape (users, D), as `rounded`."""
     owner = np.repeat(np.arange(len(rows)), rows.shape[1])
-    return whole(rows.ravel(), owner, len(rows), bound).reshape(rows.shape)
+    return rounded(rows.ravel(), owner, len(rows), bound).reshape(rows.shape)
 
 
 def packed(rows: Doubles) -> Doubles:

@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import positive, whole
+from tacit.errors import integer, positive
 from tacit.kernels.sgd import Parameters
 from tacit.models.fitted import Fitted
 from tacit.models.least_squares.svd import STARS
@@ -84,7 +84,7 @@ class Berlioz:
     unit = "value"
 
     def __post_init__(self) -> None:
-        whole("rounds", self.rounds, 1)
+        integer("rounds", self.rounds, 1)
         positive("ridge", self.ridge)
 
     @property

@@ -33,7 +33,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import positive, whole
+from tacit.errors import integer, positive
 from tacit.kernels.layout import Side
 from tacit.kernels.sgd import Parameters, Rates, descend, implicit
 from tacit.models.fitted import Fitted
@@ -140,7 +140,7 @@ class FaithfulSVD:
     unit = "value"
 
     def __post_init__(self) -> None:
-        whole("rounds", self.rounds, 1)
+        integer("rounds", self.rounds, 1)
         positive("ridge", self.ridge)
 
     @property

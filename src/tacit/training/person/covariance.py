@@ -46,12 +46,18 @@ from tacit.training.person.fitted_model import ItemSide
 from tacit.training.person.item_means import (
     LABELS,
     Counted,
-    Crossing,
+    CrossDomain,
     emphasis,
     item_means,
     own_levels,
 )
-from tacit.training.person.release_schedule import LEFT, MEANS, TASTE_SPREAD, means_shares, opening
+from tacit.training.person.release_schedule import (
+    LEFT,
+    MEANS,
+    TASTE_SPREAD,
+    first_releases,
+    means_shares,
+)
 
 Doubles = NDArray[np.float64]
 ROUNDS = 60
@@ -147,22 +153,22 @@ class DPCovariance:
         *,
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
-        crossing: Crossing | None = None,
+        cross_domain: CrossDomain | None = None,
     ) -> ItemSide:
         """Implement `tacit.training.person.dpals.DPALS.learn`."""
         del rng
-        canonical, known, plan = opening(
-            ratings, account, steps=STEPS, factors=self.factors, crossing=crossing
+        canonical, known, plan = first_releases(
+            ratings, account, steps=STEPS, factors=self.factors, cross_domain=cross_domain
         )
         head = plan.head & most_rated(known.weights, self.most_items)
         factors = plan.factors > 0 and int(head.sum()) > 1
         account.allot(means_shares(MEANS if factors else LEFT))
         if factors:
             account.allot({"covariance": LEFT - MEANS})
-        items = item_means(canonical, known, account, crossing)[:, None]
+        items = item_means(canonical, known, account, cross_domain)[:, None]
         advance(0.5)
         if factors:
-            requested = emphasis(canonical, crossing)
+            requested = emphasis(canonical, cross_domain)
             tastes = self.factors or max(TASTES, plan.factors)
             factors_of_head = self._tastes(
                 canonical, known, items[:, 0], requested, head, tastes, account
@@ -189,7 +195,7 @@ class DPCovariance:
         labels = few.values - known.mu - means[head][few.item] - levels[few.person]
         weights = contributions.weights(few, requested[head], labels, most)
         grid = covariance_grid(account.multiplier("covariance"))
-        steps = contributions.whole(weights * labels / most, few.person, few.people, grid)
+        steps = contributions.rounded(weights * labels / most, few.person, few.people, grid)
         above = np.triu_indices(size, 1)
         totals = products(few, steps, size)[above]
         noisy = account.gaussian("covariance", totals, sensitivity=grid**2)

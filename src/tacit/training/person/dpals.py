@@ -10,7 +10,7 @@ The weights s (adaptive weights, Krichene et al. 2023) spread a user's bounded c
 *all* their ratings, rare items first: s_j proportional to (noisy count of j)^-rarity. Unlike the
 papers, a rating is paired with a row fitted without it (`cross_fit`), A_j is shrunk towards the
 mean of all items where it is noisy, and v_j is a posterior mean that accounts for the noise in h_j
-(`posterior`). A last release scales the factors (`strength`).
+(`posterior`). A last release scales the factors (`factor_scale`).
 """
 
 from collections.abc import Callable
@@ -29,16 +29,16 @@ from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import NoisyReleases, SecretReleases
 from tacit.training.person.fitted_model import ItemSide, precisions
-from tacit.training.person.item_means import LABELS, Counted, Crossing, emphasis, item_means
+from tacit.training.person.item_means import LABELS, Counted, CrossDomain, emphasis, item_means
 from tacit.training.person.item_rows import (
     CrossFit,
+    factor_scale,
     item_rows,
     pooled,
     semidefinite,
-    strength,
     unattenuated,
 )
-from tacit.training.person.release_schedule import TASTE_SPREAD, ReleaseSchedule, opening
+from tacit.training.person.release_schedule import TASTE_SPREAD, ReleaseSchedule, first_releases
 
 Doubles = NDArray[np.float64]
 
@@ -94,20 +94,20 @@ class DPALS:
         *,
         rng: int = 0,
         advance: Callable[[float], None] = lambda done: None,
-        crossing: Crossing | None = None,
+        cross_domain: CrossDomain | None = None,
     ) -> ItemSide:
         """Spend the unreserved budget of `account`.
 
-        `crossing`: cross-domain inputs, None for one domain. With them the noisy number of linking
-        users is released, too. Raises as `fit`.
+        `cross_domain`: None for one domain. Otherwise the noisy number of users that link domains
+        is released, too. Raises as `fit`.
         """
-        canonical, known, plan = opening(
-            ratings, account, steps=self.steps, factors=self.factors, crossing=crossing
+        canonical, known, plan = first_releases(
+            ratings, account, steps=self.steps, factors=self.factors, cross_domain=cross_domain
         )
         account.allot(plan.shares)
-        items = item_means(canonical, known, account, crossing)[:, None]
+        items = item_means(canonical, known, account, cross_domain)[:, None]
         if plan.factors:
-            relative_weights = known.weights**-self.rarity * emphasis(canonical, crossing)
+            relative_weights = known.weights**-self.rarity * emphasis(canonical, cross_domain)
             head = Head.of(canonical, known, items[:, 0], plan.head, relative_weights)
             factors = head.tastes(plan, account, rng, advance)
             items = np.pad(items, ((0, 0), (0, factors.shape[1])))
@@ -158,7 +158,7 @@ class Head:
         for step in range(plan.steps):
             tastes = self.step(tastes, f"{step}", account)
             advance((step + 1) / plan.steps)
-        a = strength(self.canonical, self.targets, tastes, self.precision(factors), account)
+        a = factor_scale(self.canonical, self.targets, tastes, self.precision(factors), account)
         return a * tastes if a else tastes[:, :0]
 
     @property
@@ -202,10 +202,10 @@ class Head:
         self, weights: Doubles, fit: CrossFit, name: str, account: Account
     ) -> tuple[Doubles, float]:
         """Return noisy packed A, shape (items, D), and the standard deviation of its noise."""
-        rounded_rows = contributions.whole_rows
+        rounded_rows = contributions.rounded_rows
         grid = contributions.grid(account.multiplier(name))
         packed = rounded_rows(contributions.packed(fit.rows), grid.rows)
-        steps = contributions.whole(
+        steps = contributions.rounded(
             weights, self.canonical.person, self.canonical.people, grid.weights
         )
         totals = weighted_sums(fit.items(self.canonical.items), steps, packed)
@@ -219,10 +219,10 @@ class Head:
     ) -> tuple[Doubles, float]:
         """Return noisy h of weighted labels (norm 1 per user), shape (items, K), and its noise."""
         grid = contributions.grid(account.multiplier(name))
-        steps = contributions.whole(
+        steps = contributions.rounded(
             labels, self.canonical.person, self.canonical.people, grid.weights
         )
-        rows = contributions.whole_rows(fit.rows, grid.rows)
+        rows = contributions.rounded_rows(fit.rows, grid.rows)
         totals = weighted_sums(fit.items(self.canonical.items), steps, rows)
         sensitivity = contributions.any_sensitivity(grid)
         noisy = account.gaussian(name, totals, sensitivity=sensitivity)

@@ -42,7 +42,7 @@ Target ratings determine the predicted items."""
 
 
 @dataclass(frozen=True, eq=False)
-class Crossing:
+class CrossDomain:
     """Cross-domain inputs.
 
     `links`: users with ratings in the target and elsewhere, shape (users,), secret. `domain`: of
@@ -54,14 +54,14 @@ class Crossing:
     target: int
 
     @property
-    def asked(self) -> NDArray[np.bool_]:
+    def target_items(self) -> NDArray[np.bool_]:
         """Items of the target domain, shape (items,)."""
         return self.domain == self.target
 
     @property
     def emphasis(self) -> NDArray[np.float64]:
         """Relative weights of items in a user's contribution, shape (items,)."""
-        return np.where(self.asked, 1.0, SOURCE_WEIGHT)
+        return np.where(self.target_items, 1.0, SOURCE_WEIGHT)
 
 
 Doubles = NDArray[np.float64]
@@ -129,11 +129,11 @@ class Counted:
 
 
 def counted(
-    canonical: CanonicalRatings, account: Account, crossing: Crossing | None = None
+    canonical: CanonicalRatings, account: Account, cross_domain: CrossDomain | None = None
 ) -> Counted:
     """Release `level` and `counts`."""
-    mu, start, raters = _levels(canonical, account, crossing)
-    wanted, labels = emphasis(canonical, crossing), _labels(canonical, mu, start)
+    mu, start, raters = _levels(canonical, account, cross_domain)
+    wanted, labels = emphasis(canonical, cross_domain), _labels(canonical, mu, start)
     weights = contributions.weights(canonical, wanted, labels, _bound(canonical))
     counts = noisy_counts("counts", canonical, weights, account)
     return Counted(mu, start, raters, np.maximum(counts.values, counts.noise / 2), counts.noise)
@@ -160,11 +160,11 @@ def item_means(
     canonical: CanonicalRatings,
     counted: Counted,
     account: Account,
-    crossing: Crossing | None = None,
+    cross_domain: CrossDomain | None = None,
 ) -> Doubles:
     """Release `rough means` and `means`. Returns b, shape (items,)."""
-    wanted = emphasis(canonical, crossing)
-    group, means = _domains(canonical, crossing), counted.start
+    wanted = emphasis(canonical, cross_domain)
+    group, means = _domains(canonical, cross_domain), counted.start
     for name in MEANS_IN_TURN:
         pull, noise = _pull(name, canonical, counted, means, wanted, account)
         pull += counted.weights * means
@@ -178,11 +178,11 @@ def own_levels(canonical: CanonicalRatings, mu: float, means: Doubles) -> Double
     return around / (canonical.users.counts + OWN_BIAS_RIDGE)
 
 
-def emphasis(canonical: CanonicalRatings, crossing: Crossing | None) -> Doubles:
+def emphasis(canonical: CanonicalRatings, cross_domain: CrossDomain | None) -> Doubles:
     """Return relative weights of items, shape (items,): equal, or larger in the target domain."""
-    if crossing is None:
+    if cross_domain is None:
         return np.ones(len(canonical.items.start) - 1)
-    return crossing.emphasis
+    return cross_domain.emphasis
 
 
 def _pull(
@@ -200,7 +200,9 @@ def _pull(
     labels, most = _labels(canonical, counted.mu, means), _bound(canonical)
     weights = contributions.weights(canonical, wanted, labels, most)
     bound = contributions.count_grid(account.multiplier(name))
-    steps = contributions.whole(weights * labels / most, canonical.person, canonical.people, bound)
+    steps = contributions.rounded(
+        weights * labels / most, canonical.person, canonical.people, bound
+    )
     totals = weighted_sums(canonical.items, steps, np.ones((canonical.people, 1), np.int32))[:, 0]
     noisy = account.gaussian(name, totals, sensitivity=2 * bound)
     drawn = (2 * account.multiplier(name) * most) ** 2
@@ -209,14 +211,14 @@ def _pull(
 
 
 def _levels(
-    canonical: CanonicalRatings, account: Account, crossing: Crossing | None
+    canonical: CanonicalRatings, account: Account, cross_domain: CrossDomain | None
 ) -> tuple[float, Doubles, float]:
-    domain = _domains(canonical, crossing)
+    domain = _domains(canonical, cross_domain)
     domains = int(domain.max()) + 1
     user_means = _user_means(canonical, domain, domains)
     scale = np.sqrt(user_means.shape[1])
     bound = contributions.count_grid(account.multiplier("level"))
-    steps = contributions.whole_rows(user_means / scale, bound)
+    steps = contributions.rounded_rows(user_means / scale, bound)
     noisy = account.gaussian("level", steps.sum(0, dtype=np.int64), sensitivity=2 * bound)
     totals = noisy * scale / bound
     each = np.clip(totals[domains:-1], 1.0, canonical.people)
@@ -225,10 +227,10 @@ def _levels(
     return mu, (mean - mu)[domain], float(np.clip(totals[-1], 1.0, canonical.people))
 
 
-def _domains(canonical: CanonicalRatings, crossing: Crossing | None) -> Longs:
-    if crossing is None:
+def _domains(canonical: CanonicalRatings, cross_domain: CrossDomain | None) -> Longs:
+    if cross_domain is None:
         return np.zeros(len(canonical.items.start) - 1, np.int64)
-    return crossing.domain
+    return cross_domain.domain
 
 
 def _user_means(canonical: CanonicalRatings, domain: Longs, domains: int) -> Doubles:

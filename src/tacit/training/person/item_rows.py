@@ -153,30 +153,30 @@ def unattenuated(factors: Doubles, weights: Doubles, ratings: float, variance: f
     return factors * np.sqrt(strong / seen)
 
 
-STRENGTHS = (1.0, 0.25, 0.5, 0.7)
+FACTOR_SCALES = (1.0, 0.25, 0.5, 0.7)
 NORM = 0.2  # norm bound of a user's gains, as a fraction of half the range, squared
 CLEAR = 3.0  # noise deviations by which a scale has to be better
 
 
-def strength(
+def factor_scale(
     canonical: CanonicalRatings,
     targets: Doubles,
     factors: Doubles,
     precision: Doubles,
     account: Account,
 ) -> float:
-    """Release `strength`. Returns a, 0 for no factors.
+    """Release the noisy gains of `FACTOR_SCALES`, and return the best scale, 0 for no factors.
 
     `targets`: shape (n,). `factors`: shape (items, K).
     """
     alone = held_out(canonical, targets, factors[:, :0], precision[:1])
-    errors = [held_out(canonical, targets, a * factors, precision) for a in STRENGTHS]
+    errors = [held_out(canonical, targets, a * factors, precision) for a in FACTOR_SCALES]
     counts = np.maximum(canonical.users.counts, 1)
     gains = np.column_stack([canonical.of_person(alone**2 - e**2) / counts for e in errors])
-    bound = contributions.count_grid(account.multiplier("strength"))
-    steps = contributions.whole_rows(gains / (NORM * canonical.half**2), bound)
-    noisy = account.gaussian("strength", steps.sum(0, dtype=np.int64), sensitivity=2 * bound)
-    return chosen(noisy, 2 * account.multiplier("strength") * bound)
+    bound = contributions.count_grid(account.multiplier("factor scale"))
+    steps = contributions.rounded_rows(gains / (NORM * canonical.half**2), bound)
+    noisy = account.gaussian("factor scale", steps.sum(0, dtype=np.int64), sensitivity=2 * bound)
+    return chosen(noisy, 2 * account.multiplier("factor scale") * bound)
 
 
 def held_out(
@@ -193,10 +193,10 @@ def held_out(
 def chosen(totals: NDArray[np.int64], noise: float) -> float:
     """Return the scale of largest total gain, if significantly better than 1 or than no factors.
 
-    `totals`: shape (strengths,), each with noise of standard deviation `noise`.
+    `totals`: shape (factor scales,), each with noise of standard deviation `noise`.
     """
     best = int(np.argmax(totals))
     if totals[best] < -CLEAR * noise:
         return 0.0
     clear = totals[best] - totals[0] > CLEAR * math.sqrt(2) * noise  # of a difference
-    return STRENGTHS[best] if clear else 1.0
+    return FACTOR_SCALES[best] if clear else 1.0

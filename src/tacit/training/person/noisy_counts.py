@@ -41,7 +41,7 @@ def noisy_counts(
     `weights`: in canonical order, shape (n,).
     """
     bound = contributions.count_grid(account.multiplier(name))
-    steps = contributions.whole(weights, canonical.person, canonical.people, bound)
+    steps = contributions.rounded(weights, canonical.person, canonical.people, bound)
     ones = np.ones((canonical.people, 1), np.int32)
     totals = weighted_sums(canonical.items, steps, ones)[:, 0]
     sensitivity = contributions.count_sensitivity(bound)

@@ -11,7 +11,7 @@ in K, since K factors share the noise. Among the K within 2 % of the best gain t
 chosen, since the rate of decrease is a guess as well. The cost of factors is the loss of accuracy
 of item means with the smaller remaining budget. The variance of factors is a public guess, so the
 gain must be several times the cost: otherwise K is 0, and the complete budget is spent on item
-means. A last release tests the guess (`strength`).
+means. A last release tests the guess (`factor_scale`).
 
 First stage of user-level trainers: release noisy counts, which set the remaining schedule.
 
@@ -35,7 +35,7 @@ from tacit.training.person.item_means import (
     ITEM_SPREAD,
     LABELS,
     Counted,
-    Crossing,
+    CrossDomain,
     counted,
     linked_share,
 )
@@ -44,7 +44,7 @@ Doubles = NDArray[np.float64]
 FIRST = {"level": 0.01, "counts": 0.09}  # budget fractions of the releases before this choice
 FIRST_LINKED = {"level": 0.005, "links": 0.005, "counts": 0.09}  # the same across domains
 LEFT = 0.9
-MEANS, GRAM, STRENGTH = 0.35, 0.05, 0.02  # budget fractions with factors; pulls get the rest
+MEANS, GRAM, FACTOR_SCALE = 0.35, 0.05, 0.02  # budget fractions with factors; pulls get the rest
 ROUGH = 0.05  # budget fraction of the means that own levels are relative to
 GROWTH = np.exp(0.6)  # ratio of budget fractions of consecutive steps; the last step is the result
 TASTE_SPREAD, FALL = 0.2, 0.6  # total deviation, in half ranges; ratio of consecutive variances
@@ -68,10 +68,10 @@ class ReleaseSchedule:
         """Budget fractions of all remaining releases."""
         if not self.factors:
             return means_shares(LEFT)
-        pulls = LEFT - MEANS - GRAM - STRENGTH
+        pulls = LEFT - MEANS - GRAM - FACTOR_SCALE
         parts = GROWTH ** np.arange(self.steps)
         parts /= parts.sum()
-        shares = means_shares(MEANS) | {"strength": STRENGTH}
+        shares = means_shares(MEANS) | {"factor scale": FACTOR_SCALE}
         for step, part in enumerate(parts):
             shares |= {f"gram {step}": GRAM * part, f"pull {step}": pulls * part}
         return shares
@@ -89,14 +89,14 @@ def release_schedule(
     steps: int,
     factors: int | None,
     linked: float = 1.0,
-    asked: NDArray[np.bool_] | None = None,
+    target_items: NDArray[np.bool_] | None = None,
 ) -> ReleaseSchedule:
     """Return the schedule at a budget whose single release would have the multiplier `alone`.
 
     `factors`: K, or None to choose it. `half`: of the scale's range. `linked`: fraction of users
-    whose factors carry over to the target; across domains, those with ratings in several. `asked`:
-    items of the target domain, shape (items,), None for one domain; user rows are solved from the
-    others.
+    whose factors carry over to the target; across domains, those with ratings in several.
+    `target_items`: of the target domain, shape (items,), None for one domain; user rows are solved
+    from the others.
     """
     head = known.weights > CLEAR * known.noise
     if not head.any():
@@ -104,11 +104,11 @@ def release_schedule(
     if factors is not None:
         return ReleaseSchedule(factors, head, steps)
     items = np.ones(len(head), np.bool_)
-    sources, targets = (items, items) if asked is None else (~asked, asked)
+    sources, targets = (items, items) if target_items is None else (~target_items, target_items)
     guess = _Guess(known, alone, half, sources, targets)
     gains = [guess.gain(K, head, steps) for K in range(1, MOST_FACTORS + 1)]
     best = max(k for k, gain in enumerate(gains) if gain >= NEARLY * max(gains))
-    caution = CAUTION if asked is None else ACROSS
+    caution = CAUTION if target_items is None else ACROSS
     is_beneficial = linked * gains[best] > caution * (guess.loss(MEANS) - guess.loss(LEFT))
     return ReleaseSchedule(best + 1 if is_beneficial else 0, head, steps)
 
@@ -123,7 +123,7 @@ class _Guess:
 
     def gain(self, factors: int, head: NDArray[np.bool_], steps: int) -> float:
         """Return the variance of ratings that `factors` factors are expected to explain."""
-        share = (LEFT - MEANS - GRAM - STRENGTH) / steps
+        share = (LEFT - MEANS - GRAM - FACTOR_SCALE) / steps
         variances = (TASTE_SPREAD * self.half) ** 2 * (1 - FALL) * FALL ** np.arange(factors)
         reliable = [self._reliability(v, factors, share) * head for v in variances]
         rows, items = (
@@ -150,7 +150,7 @@ class _Guess:
         return weights / max(float(weights.sum()), LEAST)
 
 
-class Opening(NamedTuple):
+class FirstReleases(NamedTuple):
     """`canonical`: true ratings. `known`: released counts. `schedule`: of the remaining budget."""
 
     canonical: CanonicalRatings
@@ -158,15 +158,15 @@ class Opening(NamedTuple):
     schedule: ReleaseSchedule
 
 
-def opening(
+def first_releases(
     ratings: Ratings,
     account: Account,
     *,
     steps: int,
     factors: int | None,
-    crossing: Crossing | None,
-) -> Opening:
-    """Release `level`, `counts` and, with a `crossing`, `links`, and plan the remaining releases.
+    cross_domain: CrossDomain | None,
+) -> FirstReleases:
+    """Release `level`, `counts` and, across domains, `links`, and plan the remaining releases.
 
     `steps`: of the alternation. `factors`: K, None to choose it. Data without ratings are accepted:
     an error would reveal that no user rated. Raises `RequestError` without users or items, and for
@@ -174,12 +174,12 @@ def opening(
     """
     require_vocabularies(ratings)
     ratings.scale.require_stars("A trainer that predicts ratings")
-    account.allot(FIRST if crossing is None else FIRST_LINKED)
+    account.allot(FIRST if cross_domain is None else FIRST_LINKED)
     canonical = CanonicalRatings.of(ratings)
-    known = counted(canonical, account, crossing)
-    linked = 1.0 if crossing is None else linked_share(crossing.links, known, account)
-    target_items = None if crossing is None else crossing.asked
+    known = counted(canonical, account, cross_domain)
+    linked = 1.0 if cross_domain is None else linked_share(cross_domain.links, known, account)
+    target_items = None if cross_domain is None else cross_domain.target_items
     schedule = release_schedule(
         known, account.alone, canonical.half, steps, factors, linked, target_items
     )
-    return Opening(canonical, known, schedule)
+    return FirstReleases(canonical, known, schedule)

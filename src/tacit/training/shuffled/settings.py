@@ -8,7 +8,7 @@ for these. All users send a bundle in a simulation.
 from typing import Protocol
 
 from tacit.collection.shuffled.plan import ShuffledPlan
-from tacit.errors import RequestError, whole
+from tacit.errors import RequestError, integer
 
 
 class ShuffledSettings(Protocol):
@@ -32,7 +32,7 @@ class ShuffledSettings(Protocol):
 
 def check_settings(trainer: ShuffledSettings) -> None:
     """Raise `RequestError` for settings out of range."""
-    whole("messages", trainer.messages, 1)
+    integer("messages", trainer.messages, 1)
     for name, share in (("honest", trainer.honest), ("turnout", trainer.turnout)):
         if not 0 < share <= 1:
             raise RequestError(f"{name} must be above 0 and at most 1, got {share:g}.")

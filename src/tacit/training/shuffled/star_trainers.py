@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.collection.shuffled.heads import MOST_STAR_ITEMS, announced_round, following_round
 from tacit.collection.shuffled.plan import ShuffledPlan
-from tacit.errors import whole
+from tacit.errors import integer
 from tacit.models.fitted import Fitted
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
 from tacit.privacy.shuffled_messages import ShuffledRound
@@ -119,8 +119,8 @@ class ShuffledCovariance:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        whole("most_dummies", self.most_dummies, 1)
-        whole("most_items", self.most_items, 2)
+        integer("most_dummies", self.most_dummies, 1)
+        integer("most_items", self.most_items, 2)
 
     def fit(
         self,

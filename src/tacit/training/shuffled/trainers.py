@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tacit.collection.shuffled.heads import announced_round, following_round
 from tacit.collection.shuffled.plan import ShuffledPlan
-from tacit.errors import whole
+from tacit.errors import integer
 from tacit.models.lists.fitted import FittedLists
 from tacit.models.lists.item_weights import ItemWeights
 from tacit.privacy.shuffled_certificate import ShuffledCertificate
@@ -102,7 +102,7 @@ class ShuffledEase:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        whole("most_dummies", self.most_dummies, 1)
+        integer("most_dummies", self.most_dummies, 1)
 
     def fit(
         self,

@@ -109,7 +109,7 @@ class Register:
         if is_opening:
             self._open(task, strict.typed(fields, "provider", str, WHAT))
         else:
-            self._close(task, strict.whole(fields, "bundles", WHAT), fields["batch"])
+            self._close(task, strict.integer(fields, "bundles", WHAT), fields["batch"])
         self.lines.append(line)
 
     def _open(self, task: str, provider: str) -> None:

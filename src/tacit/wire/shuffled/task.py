@@ -254,7 +254,7 @@ def _task(fields: dict[str, Any]) -> ShuffledTask:
 
     certificate = ShuffledCertificate(
         rounds=strict.listed(fields["rounds"], "rounds", _round, WHAT, 2),
-        bundles=strict.whole(fields, "bundles", WHAT),
+        bundles=strict.integer(fields, "bundles", WHAT),
         **{key: decimal(key) for key in ("honest", "delta", "replaced", "empty")},
     )
     (key,) = strict.listed([fields["key"]], "key", _hexadecimal(KEY_BYTES), WHAT)
@@ -273,7 +273,7 @@ def _task(fields: dict[str, Any]) -> ShuffledTask:
         items=strict.listed(fields["items"], "items", item_id, WHAT, MOST_ITEMS),
         certificate=certificate,
         key=key,
-        closes=strict.whole(fields, "closes", WHAT),
+        closes=strict.integer(fields, "closes", WHAT),
         first=None if fields["first"] is None else strict.typed(fields, "first", str, WHAT),
         signer=signer,
         scale=scale,

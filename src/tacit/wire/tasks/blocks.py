@@ -132,10 +132,10 @@ def growth_of(value: Any, n_items: int) -> Growth:
     """Parse the terms of a first task with this number of items. Raises `DataError`."""
     known = strict.fields(value, WHAT_TERMS, TERMS)
     block = ItemBlock(
-        0, n_items, threshold_in(known, WHAT_TERMS), strict.whole(known, "open_from", WHAT_TERMS)
+        0, n_items, threshold_in(known, WHAT_TERMS), strict.integer(known, "open_from", WHAT_TERMS)
     )
     renewals = strict.listed(known["renewals"], "renewals", _epoch, WHAT_TERMS, MOST_RENEWALS)
-    return Growth(strict.whole(known, "limit", WHAT_TERMS), renewals, (block,))
+    return Growth(strict.integer(known, "limit", WHAT_TERMS), renewals, (block,))
 
 
 def threshold_in(known: dict[str, Any], what: str) -> int:

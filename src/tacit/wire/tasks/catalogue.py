@@ -150,4 +150,4 @@ def load_extension(line: bytes, parent: str, longest: int, *, over_slots: bool) 
 def _terms(fields: dict[str, Any]) -> BlockTerms:
     if fields["successor"] is not None:
         raise DataError(f"{WHAT} must have null as successor; a move is a separate line.")
-    return BlockTerms(threshold_in(fields, WHAT), strict.whole(fields, "open_from", WHAT))
+    return BlockTerms(threshold_in(fields, WHAT), strict.integer(fields, "open_from", WHAT))

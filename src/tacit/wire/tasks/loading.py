@@ -129,10 +129,10 @@ def _task(fields: dict[str, Any]) -> Task:
         uncovered=strict.listed(
             fields.get(UNCOVERED, []), UNCOVERED, strict.text, WHAT, len(PART_NAMES)
         ),
-        start=strict.whole(fields, "start", WHAT),
-        epoch_seconds=strict.whole(fields, "epoch_seconds", WHAT),
-        window=strict.whole(fields, "window", WHAT),
-        retention_days=strict.whole(fields, "retention_days", WHAT),
+        start=strict.integer(fields, "start", WHAT),
+        epoch_seconds=strict.integer(fields, "epoch_seconds", WHAT),
+        window=strict.integer(fields, "window", WHAT),
+        retention_days=strict.integer(fields, "retention_days", WHAT),
     )
 
 

@@ -142,7 +142,7 @@ export function halves(block, first, count) {
  * @param {number} size
  * @returns {Uint32Array}
  */
-export function whole(block, first, count, size) {
+export function integers(block, first, count, size) {
   const view = new DataView(block.buffer, block.byteOffset + size * first, size * count);
   const numbers = new Uint32Array(count);
   for (let k = 0; k < count; k++) {

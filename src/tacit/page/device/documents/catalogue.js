@@ -7,7 +7,7 @@
  */
 
 import { DataError } from "../errors.js";
-import { fieldsInOrder, integral, listed, parseCanonical, typed, whole } from "./strict.js";
+import { fieldsInOrder, integer, integral, listed, parseCanonical, typed } from "./strict.js";
 
 /** @typedef {import("./strict.js").Fields} Fields */
 /**
@@ -104,7 +104,7 @@ function termsOf(known) {
   if (known["successor"] !== null) {
     throw new DataError(`${WHAT} must have null as successor; a move is a separate line.`);
   }
-  return { threshold: thresholdIn(known, WHAT), openFrom: whole(known, "open_from", WHAT) };
+  return { threshold: thresholdIn(known, WHAT), openFrom: integer(known, "open_from", WHAT) };
 }
 
 /**
@@ -117,10 +117,10 @@ export function growthOf(value, nItems) {
   const known = fieldsInOrder(value, WHAT_TERMS, TERMS);
   if (known["provider_key"] !== null) typed(known, "provider_key", "string", WHAT_TERMS);
   const threshold = thresholdIn(known, WHAT_TERMS);
-  const openFrom = whole(known, "open_from", WHAT_TERMS);
+  const openFrom = integer(known, "open_from", WHAT_TERMS);
   const block = { first: 0, end: nItems, threshold, openFrom };
   const renewals = listed(known["renewals"], "renewals", integral, WHAT_TERMS, MOST_RENEWALS);
-  return { limit: whole(known, "limit", WHAT_TERMS), renewals, blocks: [block] };
+  return { limit: integer(known, "limit", WHAT_TERMS), renewals, blocks: [block] };
 }
 
 /**

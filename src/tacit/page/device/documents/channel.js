@@ -10,7 +10,7 @@ import { CertificateError, DataError, RequestError } from "../errors.js";
 import { address } from "./hashing.js";
 import * as ratingScale from "./scale.js";
 import { MOST_LEVELS } from "./scale.js";
-import { fieldsInOrder, listed, number, typed, whole } from "./strict.js";
+import { fieldsInOrder, integer, listed, number, typed } from "./strict.js";
 
 /**
  * Input x gives symbol y with probability weights[x][y] / 2^wordBits. Inputs are the `levels` in
@@ -106,7 +106,7 @@ async function formed(known) {
     levels: scale.levels,
     missing: typed(known, "missing", "boolean", WHAT),
     outputs: listed(known["outputs"], "outputs", output, WHAT, MOST_SYMBOLS),
-    wordBits: whole(known, "word_bits", WHAT),
+    wordBits: integer(known, "word_bits", WHAT),
     weights: listed(known["weights"], "weights", shares, WHAT, MOST_LEVELS + 1),
     epsilon: typed(known, "epsilon", "string", WHAT),
   };

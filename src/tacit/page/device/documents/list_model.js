@@ -9,7 +9,7 @@
  */
 
 import { DataError } from "../errors.js";
-import { halves, parted, startsWith, whole } from "./binary.js";
+import { halves, integers, parted, startsWith } from "./binary.js";
 import * as modelHeader from "./model_header.js";
 import { fields, parse } from "./strict.js";
 
@@ -161,7 +161,7 @@ export function isListModel(data) {
  * @param {number} index
  */
 function placesOf({ count, places }, n, index) {
-  return whole(places, index * count, count, placeBytes(n));
+  return integers(places, index * count, count, placeBytes(n));
 }
 
 /**

@@ -185,7 +185,7 @@ export function typed(known, key, kind, what) {
  * @param {string} what
  * @returns {number}
  */
-export function whole(known, key, what) {
+export function integer(known, key, what) {
   const value = known[key];
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   return refuse(value, key, what, "an integer");

@@ -28,7 +28,7 @@ import { address as addressOf } from "./hashing.js";
 import { isOrigin } from "./origin.js";
 import { isMove, isProviderKey, successorOf } from "../sending/moves.js";
 import * as ratingScale from "./scale.js";
-import { decoded, fieldsInOrder, listed, parseCanonical, text, typed, whole } from "./strict.js";
+import { decoded, fieldsInOrder, integer, listed, parseCanonical, text, typed } from "./strict.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
 
@@ -141,10 +141,10 @@ async function firstTask(document) {
     channels: await Promise.all(
       listed(known["channels"], "channels", (entry) => entry, WHAT, MOST_CHANNELS).map(ofJson),
     ),
-    start: whole(known, "start", WHAT),
-    epochSeconds: whole(known, "epoch_seconds", WHAT),
-    window: whole(known, "window", WHAT),
-    retentionDays: whole(known, "retention_days", WHAT),
+    start: integer(known, "start", WHAT),
+    epochSeconds: integer(known, "epoch_seconds", WHAT),
+    window: integer(known, "window", WHAT),
+    retentionDays: integer(known, "retention_days", WHAT),
     uncovered: uncoveredOf(known),
     growth: EXTENDABLE in known ? growthOf(known[EXTENDABLE], items.length) : null,
     providerKey: providerKeyOf(known),

@@ -5,7 +5,7 @@
  * the same digits.
  */
 
-import { mustHave, whole } from "../arguments.js";
+import { integer, mustHave } from "../arguments.js";
 import { RequestError } from "../errors.js";
 import { vector, weightsOf } from "../documents/list_model.js";
 import { requireKnown } from "./profile.js";
@@ -51,7 +51,7 @@ export class ListProfile {
    * @returns {{ item: Item, score: number }[]}
    */
   recommend(n = 10) {
-    whole("n", n, 0);
+    integer("n", n, 0);
     if (this.#own.length === 0 && this.scores.every((score) => score === 0)) return [];
     const excluded = new Set([...this.#own, ...this.#hidden]);
     return this.#items

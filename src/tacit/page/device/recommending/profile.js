@@ -1,6 +1,6 @@
 /** On-device recommendations from the user's true ratings, which never leave the device. */
 
-import { mustBe, mustHave, whole } from "../arguments.js";
+import { integer, mustBe, mustHave } from "../arguments.js";
 import { DataError, RequestError } from "../errors.js";
 import { scores } from "./exposure.js";
 import { ordinalRow, expected, linearRow, theta } from "./solve.js";
@@ -76,7 +76,7 @@ export class Profile {
    * @returns {{ item: Item, score: number }[]}
    */
   recommend(n = 10, rankBy = null) {
-    whole("n", n, 0);
+    integer("n", n, 0);
     const means = this.#model.items.map((_, place) => this.#mean(place));
     const ratings = means.map((mean, place) => this.#rating(place, mean));
     const order = this.#byGain(rankBy) ? this.#gains(ratings) : ratings;

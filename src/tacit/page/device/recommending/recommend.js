@@ -1,6 +1,6 @@
 /** Recommendations for one user from a published item model or list model. */
 
-import { mustBe, mustHave, whole } from "../arguments.js";
+import { integer, mustBe, mustHave } from "../arguments.js";
 import { ListProfile } from "./list_profile.js";
 import { Profile } from "./profile.js";
 
@@ -22,7 +22,7 @@ import { Profile } from "./profile.js";
 export function recommend(task, model, levels, n) {
   const { items } = mustHave(["items"], task, "a task", "pass what fetchTask returned");
   mustBe(Map, levels, "the user's ratings", "pass levels of client.history(task)");
-  whole("n", n, 0);
+  integer("n", n, 0);
   if (model === null) return [];
   const ratings = new Map(
     [...levels].flatMap(([place, level]) => {

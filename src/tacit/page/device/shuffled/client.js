@@ -12,7 +12,7 @@
  */
 
 import { debit, nano } from "../answering/ledger.js";
-import { whole } from "../arguments.js";
+import { integer } from "../arguments.js";
 import { levelOf } from "../documents/scale.js";
 import { CertificateError, RequestError, TacitError } from "../errors.js";
 import { ListProfile } from "../recommending/list_profile.js";
@@ -186,7 +186,7 @@ export class ShuffledClient {
    * @returns {Promise<{ item: Item, score: number }[]>}
    */
   async recommend(items, n = 10) {
-    whole("n", n, 0);
+    integer("n", n, 0);
     const own = ownItems(items);
     const model = this.#released === undefined ? await this.fetchModel() : this.#released && (await this.#models.get(this.#released));
     if (model === null) return [];

@@ -9,7 +9,7 @@
 import { CertificateError, DataError } from "../errors.js";
 import { address } from "../documents/hashing.js";
 import { isOrigin } from "../documents/origin.js";
-import { decoded, fieldsInOrder, parseCanonical, typed, whole } from "../documents/strict.js";
+import { decoded, fieldsInOrder, integer, parseCanonical, typed } from "../documents/strict.js";
 
 /** @typedef {import("../documents/hashing.js").Bytes} Bytes */
 /** @typedef {import("../documents/strict.js").Fields} Fields */
@@ -81,7 +81,7 @@ function read(register, line) {
   if (fields["before"] !== register.head || !ADDRESS.test(task))
     throw new DataError(`${WHAT} is damaged: a line does not follow the one before it.`);
   if (isOpening) return open(register, task, typed(fields, "provider", "string", WHAT));
-  close(register, task, whole(fields, "bundles", WHAT), fields["batch"]);
+  close(register, task, integer(fields, "bundles", WHAT), fields["batch"]);
 }
 
 /**

@@ -15,12 +15,12 @@ import { parse } from "../documents/scale.js";
 import {
   decoded,
   fieldsInOrder,
+  integer,
   integral,
   listed,
   number,
   parseCanonical,
   typed,
-  whole,
 } from "../documents/strict.js";
 import { CertificateError, DataError } from "../errors.js";
 import { isModulus, SIGNED_BYTES } from "./blind_tokens.js";
@@ -139,7 +139,7 @@ function taskOf(fields) {
   const plain = (/** @type {string} */ key) => listed([fields[key]], key, number, WHAT)[0] ?? "";
   const certificate = {
     rounds: listed(fields["rounds"], "rounds", roundOf, WHAT, 2),
-    bundles: whole(fields, "bundles", WHAT),
+    bundles: integer(fields, "bundles", WHAT),
     ...{ honest: plain("honest"), delta: plain("delta") },
     ...{ replaced: plain("replaced"), empty: plain("empty") },
   };
@@ -158,7 +158,7 @@ function taskOf(fields) {
     announced: about === ITEMS && rounds.length === 2 ? (rounds[1] ?? none) : null,
     first: fields["first"] === null ? null : text("first"),
     key: listed([fields["key"]], "key", keyOf, WHAT)[0] ?? new Uint8Array(),
-    closes: whole(fields, "closes", WHAT),
+    closes: integer(fields, "closes", WHAT),
     signer: hasSigner ? (listed([signer], "signer", modulusOf, WHAT)[0] ?? null) : null,
     scale: format === STAR_FORMAT ? parse(text("scale")) : null,
     means: means === null ? null : listed(means, "means", integral, WHAT, MOST_ITEMS),

@@ -6,7 +6,7 @@
  * effect, so a server can render the element, which is empty until `defineConsent` runs in a browser.
  */
 
-import { mustBe, mustBeTask, whole } from "../../device/arguments.js";
+import { integer, mustBe, mustBeTask } from "../../device/arguments.js";
 import { make } from "../dom.js";
 import { TermsView } from "./terms.js";
 import { DIRECTION, LANGUAGE } from "../words/language.js";
@@ -61,7 +61,7 @@ export function defineConsent() {
       }
 
       set due(due) {
-        this.#due = due === null ? null : whole("due", due, 0);
+        this.#due = due === null ? null : integer("due", due, 0);
         this.#render();
       }
 

@@ -1,4 +1,4 @@
-"""The strength of factors is chosen by held-out ratings, and only against clear odds."""
+"""The scale of factors is chosen by held-out ratings, and only against clear odds."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from tacit.readers import synthetic
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.contributions import CanonicalRatings
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.person.item_rows import FOLDS, STRENGTHS, chosen, held_out, strength
+from tacit.training.person.item_rows import FACTOR_SCALES, FOLDS, chosen, factor_scale, held_out
 
 PRECISION = np.array([5.0, 0.7, 0.7])
 
@@ -25,8 +25,8 @@ def planted():
 def asked(planted, factors, epsilon="50"):
     canonical, _, targets = planted
     account = Account(epsilon, "1e-6", SecretReleases())
-    account.allot({"strength": 1.0})
-    return strength(canonical, targets, factors, PRECISION, account)
+    account.allot({"factor scale": 1.0})
+    return factor_scale(canonical, targets, factors, PRECISION, account)
 
 
 def test_held_out_errors_are_those_of_ridge_rows_from_the_other_folds(planted):
@@ -41,12 +41,12 @@ def test_held_out_errors_are_those_of_ridge_rows_from_the_other_folds(planted):
         assert errors[rating] == pytest.approx(expected, abs=1e-9)
 
 
-def test_true_factors_keep_their_strength_and_others_lose_it(planted):
+def test_true_factors_keep_their_scale_and_others_lose_it(planted):
     _, factors, _ = planted
     others = np.random.default_rng(1).normal(0, 1.5, factors.shape)
     assert asked(planted, factors) == 1
     assert asked(planted, 4 * factors) < 1
-    assert asked(planted, others) <= STRENGTHS[1]
+    assert asked(planted, others) <= FACTOR_SCALES[1]
 
 
 def test_noise_alone_changes_nothing(planted):
@@ -66,5 +66,5 @@ def test_noise_alone_changes_nothing(planted):
         ([-2, -9, -9, -9], 1.0),
     ],
 )
-def test_a_strength_has_to_be_clear_of_noise(totals, expected):
+def test_a_scale_has_to_be_clear_of_noise(totals, expected):
     assert chosen(np.array(totals), noise=1.0) == expected

@@ -15,7 +15,7 @@ ABANDONED = 86_400
 
 
 @contextmanager
-def whole(path: Path, *, private: bool = False) -> Generator[Path]:
+def atomic(path: Path, *, private: bool = False) -> Generator[Path]:
     """Yield a temporary path, which replaces `path` at the end of the block, durably.
 
     Until then, and if the block raises, `path` is unchanged. Processes that write the same file do
@@ -41,9 +41,9 @@ def whole(path: Path, *, private: bool = False) -> Generator[Path]:
             partial.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
-    """Write bytes to a file atomically and durably, as `whole` does."""
-    with whole(path, private=private) as partial:
+def write_atomically(path: Path, content: bytes, *, private: bool = False) -> None:
+    """Write bytes to a file atomically and durably, as `atomic` does."""
+    with atomic(path, private=private) as partial:
         partial.write_bytes(content)
 
 

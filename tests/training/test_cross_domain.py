@@ -8,7 +8,7 @@ from tacit.readers import from_frame
 from tacit.training import DPALS
 from tacit.training.mechanism.accounting import Account
 from tacit.training.mechanism.noisy_releases import SecretReleases
-from tacit.training.person.item_means import Crossing
+from tacit.training.person.item_means import CrossDomain
 
 ITEMS, PEOPLE = 20, 400
 DOMAIN = np.repeat([0, 1], ITEMS)
@@ -25,26 +25,26 @@ def ratings(of_both):
     return from_frame(pl.DataFrame(rows), scale="1:5:1")
 
 
-def learnt(known, crossing):
+def learnt(known, cross_domain):
     looks = Recorder(SecretReleases())
-    side = DPALS(factors=0).learn(known, Account("1000", "1e-6", looks), crossing=crossing)
+    side = DPALS(factors=0).learn(known, Account("1000", "1e-6", looks), cross_domain=cross_domain)
     return side, {look.name: look.given for look in looks.looks}
 
 
 def test_domains_that_nobody_joins_keep_their_own_means():
     known, links = ratings(False), np.zeros(PEOPLE, bool)
 
-    def apart(crossing):
-        means = learnt(known, crossing)[0].items[:, 0]
+    def apart(cross_domain):
+        means = learnt(known, cross_domain)[0].items[:, 0]
         return means[ITEMS:].mean() - means[:ITEMS].mean()
 
-    assert abs(apart(Crossing(links, DOMAIN, 1)) - 2) < 0.1
+    assert abs(apart(CrossDomain(links, DOMAIN, 1)) - 2) < 0.1
     assert apart(None) < 1.5  # people's own levels took the rest
 
 
 def test_ratings_of_the_target_weigh_twice_those_of_a_source():
     known, links = ratings(True), np.ones(PEOPLE, bool)
-    counts = [learnt(known, Crossing(links, DOMAIN, target))[1]["counts"] for target in (0, 1)]
+    counts = [learnt(known, CrossDomain(links, DOMAIN, target))[1]["counts"] for target in (0, 1)]
     for target, told in enumerate(counts):
         mine, others = told[target == DOMAIN].sum(), told[target != DOMAIN].sum()
         # Over eight seeds 1.76 to 2.07 with a deviation of .08; without weights it is 1.

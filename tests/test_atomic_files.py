@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from tacit import fit, synthetic
-from tacit.whole_files import whole, write_whole
+from tacit.atomic_files import atomic, write_atomically
 
 
 def test_what_was_there_stays_until_the_new_is_whole(tmp_path):
     place = tmp_path / "model"
     place.write_bytes(b"old")
-    with whole(place) as partial:
+    with atomic(place) as partial:
         partial.write_bytes(b"ne")
         assert place.read_bytes() == b"old"
         partial.write_bytes(b"new")
@@ -26,7 +26,7 @@ def test_what_raises_leaves_nothing_behind(tmp_path, error):
     place.write_bytes(b"old")
 
     def crash():
-        with whole(place) as partial:
+        with atomic(place) as partial:
             partial.write_bytes(b"half")
             raise error
 
@@ -62,7 +62,7 @@ def test_it_is_on_disk_before_it_has_its_name_and_the_name_after(tmp_path, monke
         os, "fsync", lambda f: (done.append(os.readlink(f"/proc/self/fd/{f}")), synced(f))
     )
     monkeypatch.setattr(Path, "replace", lambda self, to: (done.append("named"), renamed(self, to)))
-    write_whole(place, b"new")
+    write_atomically(place, b"new")
     partial, *rest = done
     assert Path(partial).name.endswith("-model")
     assert rest == ["named", str(tmp_path)]
@@ -71,21 +71,21 @@ def test_it_is_on_disk_before_it_has_its_name_and_the_name_after(tmp_path, monke
 def test_two_writers_do_not_write_into_one_file(tmp_path):
     """The first to begin ends last: its bytes are in place, whole."""
     place = tmp_path / "model"
-    with whole(place) as first:
+    with atomic(place) as first:
         first.write_bytes(b"first")
-        write_whole(place, b"2nd")
+        write_atomically(place, b"2nd")
         assert place.read_bytes() == b"2nd"
     assert place.read_bytes() == b"first"
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(OSError, match="No such file"):
-        write_whole(tmp_path / "none" / "model", b"")
+        write_atomically(tmp_path / "none" / "model", b"")
 
 
 def test_a_private_file_is_never_readable_by_others(tmp_path):
     place = tmp_path / "state"
-    with whole(place, private=True) as partial:
+    with atomic(place, private=True) as partial:
         assert partial.stat().st_mode & 0o777 == 0o600
         partial.write_bytes(b"secret")
     assert place.stat().st_mode & 0o777 == 0o600
@@ -99,5 +99,5 @@ def test_private_partial_files_of_a_killed_process_are_deleted_after_a_day(tmp_p
         path.write_bytes(b"secret")
     for path in (*old, other):
         os.utime(path, (0, 0))
-    write_whole(place, b"whole", private=True)
+    write_atomically(place, b"whole", private=True)
     assert sorted(tmp_path.iterdir()) == sorted([place, other, new])
