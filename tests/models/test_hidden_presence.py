@@ -147,8 +147,8 @@ def test_channels_that_hide_presence_do_not_mix_with_others(ratings: Ratings) ->
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", [pytest.param("0.2", marks=pytest.mark.long), "3", "6"])
 def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
-    ratings = synthetic(n_users=400, n_items=150, n_ratings=16000, rng=8)
-    held = np.random.default_rng(1).random(len(ratings)) < 0.2
+    ratings = synthetic(n_users=1000, n_items=150, n_ratings=50000, rng=8)
+    held = np.random.default_rng(1).random(len(ratings)) < 0.3
     train, test = ratings.where(~held), ratings.where(held)
     data = evidence(slots(train, randomized(ratings, epsilon), 2))
     train = replace(train, user_ids=data.user_ids)
@@ -160,9 +160,9 @@ def test_knowing_that_reports_are_made_up_pays(epsilon: str) -> None:
         home = rmse(test.values, device_predict(fitted, train, test.users, test.items))
         if name != "mf":
             assert home <= error[name] + 0.01
-    # Over eight draws of the reports channel-mf is better by .0003 (sd .0016) at epsilon 6 and by
-    # .043 (sd .007) at 3. At .2 it is better than mf by .054 (sd .032), while the error of
-    # item-mean is 1.12 to 1.69.
+    # Over six data sets channel-mf is better by .0065 (sd .0016) at epsilon 6 and by .049 (sd .006)
+    # at 3. At .2 it is better than mf by .079 (sd .032), while the error of item-mean is 1.12 to
+    # 1.33.
     best = min(error["mf"], error["item-mean"])
     most = {"6": best + 0.01, "3": best - 0.015, "0.2": error["mf"] + 0.08}
     assert error["channel-mf"] <= most[epsilon]
