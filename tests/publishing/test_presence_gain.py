@@ -18,7 +18,7 @@ from tacit.readers.synthetic import synthetic
 from tacit.scale import THERE, RatingScale
 from tacit.vocabulary import Vocabulary
 
-USERS, ITEMS, DRAWS = 800, 90, 30
+USERS, ITEMS, DRAWS = 800, 90, 80
 STARS = synthetic(USERS, ITEMS, 20_000, rng=4, fewest=8)
 CLICKS = replace(STARS, levels=np.zeros_like(STARS.levels), scale=RatingScale.parse(THERE))
 
@@ -72,7 +72,7 @@ def deviations(plan, epsilon, models):
 def test_the_gain_is_that_of_true_items(plan, epsilon, models):
     wrong, stated = deviations(plan, epsilon, models)
     spread = wrong.std(ddof=1)
-    assert abs(wrong.mean()) < 4 * spread / DRAWS**0.5
+    assert abs(wrong.mean()) < 4.5 * spread / DRAWS**0.5
     # What is stated includes the spread over users, who are those of the truth here.
     assert 0.8 * spread < stated.mean() < 4 * spread
 
@@ -84,7 +84,7 @@ def test_scores_from_noisy_rows_are_rejected(models, monkeypatch):
         return shrinkage.user_statistics(presence, popularity, weights, noisy_rows=True)
 
     monkeypatch.setattr(presence_gain, "user_statistics", noisy)
-    wrong, _ = deviations("catalogue", "3", models)
+    wrong, _ = deviations("catalogue", "2", models)
     assert abs(wrong.mean()) > 8 * wrong.std(ddof=1) / DRAWS**0.5
 
 
