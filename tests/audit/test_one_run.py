@@ -56,14 +56,14 @@ def test_bounds_of_randomized_response_hold_and_come_near(epsilon):
     """Coins through the table whose epsilon is attained: wrong in at most one of twenty runs."""
     chance = np.random.default_rng(4)
     bounds = []
-    for _ in range(100):
-        coins = chance.random(1000) < 0.5
-        truthful = chance.random(1000) < 1 / (1 + math.exp(-epsilon))
+    for _ in range(200):
+        coins = chance.random(2000) < 0.5
+        truthful = chance.random(2000) < 1 / (1 + math.exp(-epsilon))
         bounds.append(
-            guessed((coins == truthful) + chance.random(1000) / 9, coins, 0).least_epsilon()
+            guessed((coins == truthful) + chance.random(2000) / 9, coins, 0).least_epsilon()
         )
     wrong = np.mean(np.array(bounds) > epsilon)
-    assert wrong < 0.05 + 4 * math.sqrt(0.05 * 0.95 / 100)
+    assert wrong < 0.05 + 4.5 * math.sqrt(0.05 * 0.95 / 200)
     assert np.median(bounds) > 0.75 * epsilon - 0.2
 
 
