@@ -73,9 +73,8 @@ def test_who_was_never_in_any_training_is_not_found(people, few):
         fitted = learnt(name, others, epsilon, delta, seed)
         return replace(fitted, user_ids=members.user_ids)
 
-    area, rare = found(few, trainings=("dp-covariance",), models=32, learn=strangers)
-    assert abs(area.value - 0.5) < 4 * area.error
-    assert area.error < 0.03
+    area, rare = found(few, trainings=("dp-covariance",), models=48, learn=strangers)
+    assert abs(area.value - 0.5) < 4.5 * area.error < 0.1
     assert not rare.leaks
 
 
