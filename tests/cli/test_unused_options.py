@@ -2,6 +2,9 @@
 
 import pytest
 
+from tacit.cli import options
+from tacit.errors import RequestError
+
 
 @pytest.mark.parametrize(
     ("command", "sentence"),
@@ -30,3 +33,10 @@ def test_the_run_file_of_epsilons_per_user_is_repeated(run, tmp_path, ratings):
     terms = ("--scale", "1:5:1", "--model", "bias", "--person-epsilon", 4, "--no-lists")
     assert run("compare", data, *terms, "--json", rows)[0] == 0
     assert run("compare", tmp_path / "a.toml", "--json", tmp_path / "b.json")[0] == 0
+
+
+def test_a_flag_that_is_not_set_has_no_value():
+    options.refuse({"--x": False, "--y": None, "--z": []}, "here")
+    for value in (True, 0, ""):
+        with pytest.raises(RequestError, match="--x has no effect here"):
+            options.refuse({"--x": value}, "here")

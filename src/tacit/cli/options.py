@@ -248,9 +248,12 @@ def typed_options(context: typer.Context) -> dict[str, str]:
 
 
 def refuse(options: Mapping[str, object], where: str) -> None:
-    """Raise `RequestError` for the first option with a value: it has no effect `where` it is."""
+    """Raise `RequestError` for the first option with a value: it has no effect `where` it is.
+
+    A flag that is not set is False.
+    """
     for option, value in options.items():
-        if value not in (None, [], ()):
+        if value is not False and value not in (None, [], ()):
             raise RequestError(f"{option} has no effect {where}; leave it out.")
 
 
