@@ -189,7 +189,7 @@ def test_the_emphasis_and_ridge_are_those_of_least_error_on_held_out_users():
     chance = np.random.default_rng(1)
     taste = chance.integers(0, 3, 1500)
     likes = np.where(np.arange(60) % 3 == taste[:, None], 1.6, 0.5) * np.geomspace(0.6, 0.02, 60)
-    own = world(chance.random((4000, 60)) < likes)
+    own = world(chance.random((1500, 60)) < likes)
     held = np.random.default_rng(0).permutation(1500) % 5 == 0
 
     def weights(of, step, emphasis):
