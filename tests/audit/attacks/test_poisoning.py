@@ -26,7 +26,7 @@ def test_the_symbol_sent_speaks_most_for_the_top():
     assert ratios[highest(choose_channel(epsilon="1", scale="1:5:1")[1])] == ratios.max()
 
 
-def test_made_up_people_look_like_somebody_but_for_what_they_push():
+def test_a_fake_profile_has_ordinary_ratings_of_items_that_it_does_not_push():
     world = World.unprotected(synthetic(1000, 60, 30_000, rng=3), "rated", 0)
     channel = compile_channel("randomized-response", epsilon="3", scale="1:5:1")
     targets, real = np.full(2000, 7, np.int32), world.ratings.n_users
